@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { CheckpointId } from "./id.js";
+
+const Text = z.string();
+const Time = z.iso.datetime();
+const Count = z.number().int().nonnegative();
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const GitSha = z.string().regex(/^[0-9a-f]{40}$/);
+
+export const Trigger = z.enum([
+  "phase_start",
+  "phase_transition",
+  "phase_failure",
+  "batch_complete",
+  "agent_complete",
+  "conflict_start",
+  "conflict_resolved",
+  "user_interrupt",
+  "session_end",
+  "manual",
+  "approval",
+  "rollback",
+  "before_human",
+  "pause",
+  "every_n_events",
+]);
+export type Trigger = z.infer<typeof Trigger>;
+
+export const PhaseStatus = z.enum(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
+export type PhaseStatus = z.infer<typeof PhaseStatus>;
+
+/** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
+export const PhaseState = z.strictObject({
+  status: PhaseStatus,
+  attempt: Count,
+  version: Count,
+  checkpoint_id: CheckpointId.nullable(),
+});
+export type PhaseState = z.infer<typeof PhaseState>;
+
+/** Who holds the lease: enough for another session to prove that this one is dead. */
+export const Holder = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("process"), host: Text, pid: Count, started_at: Time }),
+  z.strictObject({ kind: z.literal("actions"), run_id: Count, run_attempt: Count }),
+]);
+export type Holder = z.infer<typeof Holder>;
+
+export const Lease = z.strictObject({
+  session_id: Text,
+  holder: Holder,
+  claimed_at: Time,
+  expires_at: Time,
+});
+export type Lease = z.infer<typeof Lease>;
+
+export const TokenUsage = z.strictObject({ input: Count, output: Count });
+export type TokenUsage = z.infer<typeof TokenUsage>;
+
+export const GateResult = z.strictObject({
+  name: Text,
+  type: Text,
+  phase: Text,
+  status: z.enum(["passed", "failed", "skipped"]),
+  summary: Text,
+  details: Text,
+  duration_ms: Count,
+});
+export type GateResult = z.infer<typeof GateResult>;
+
+const NodeState = z.strictObject({
+  status: z.enum(["pending", "running", "complete", "failed", "skipped"]),
+  depends_on: z.array(Text),
+  agent: Text.nullable(),
+  started_at: Time.nullable(),
+  completed_at: Time.nullable(),
+  result: Text.nullable(),
+});
+
+const Artifact = z.strictObject({ path: Text, hash: Sha256, size_bytes: Count });
+
+const AgentState = z.strictObject({
+  status: z.enum(["pending", "running", "complete", "failed"]),
+  token_usage: TokenUsage,
+  tool_invocations: z.array(z.strictObject({ tool: Text, at: Time.nullable(), summary: Text })),
+  summary: Text,
+});
+
+const AgentOutput = z.strictObject({
+  completed_at: Time,
+  output_summary: Text,
+  output_location: Text.nullable(),
+});
+
+const FileModified = z.strictObject({
+  path: Text,
+  status: z.enum(["added", "modified", "deleted"]),
+  staged: z.boolean(),
+});
+
+/** An immutable snapshot of a run. The YAML file also ends with a hash of itself: see codec.ts. */
+export const Checkpoint = z.strictObject({
+  checkpoint_id: CheckpointId,
+  version: z.literal("1.0"),
+  type: z.enum(["PRE", "POST"]),
+  trigger: Trigger,
+  outcome: z.enum(["succeeded", "failed", "skipped", "approved", "interrupted"]).nullable(),
+  phase_version: Count,
+  created_at: Time,
+  duration_ms: Count,
+  issue_number: z.number().int().positive(),
+  session_id: Text,
+  parent_checkpoint_id: CheckpointId.nullable(),
+  lease: Lease.nullable(),
+  workflow_state: z.strictObject({
+    workflow: Text,
+    current_phase: Text,
+    current_state_label: Text,
+    phase_started_at: Time,
+    phase_attempt: Count,
+  }),
+  orchestrator_state: z.strictObject({
+    run_id: Text,
+    current_phase: Text,
+    completed_phases: z.array(Text),
+    phases: z.record(Text, PhaseState),
+    handled_events: z.array(Text),
+    intake_summary: z.strictObject({ started_by: Text, title: Text }),
+  }),
+  issue_snapshot: z.strictObject({
+    title: Text,
+    body: Text,
+    labels: z.array(Text),
+    assignees: z.array(Text),
+    branch: Text.nullable(),
+    head_sha: GitSha.nullable(),
+    base_branch: Text,
+    base_sha: GitSha,
+  }),
+  team_state: z.strictObject({
+    team_id: Text,
+    members: z.array(
+      z.strictObject({
+        agent: Text,
+        role: Text,
+        status: Text,
+        tasks_completed: Count,
+        tasks_pending: Count,
+      }),
+    ),
+  }),
+  execution_graph: z.strictObject({
+    graph_id: Text,
+    completed_batches: z.array(Count),
+    current_batch: Count,
+    node_states: z.record(Text, NodeState),
+  }),
+  agent_states: z.record(Text, AgentState),
+  agent_outputs: z.record(Text, z.record(Text, AgentOutput)),
+  acp_state: z.strictObject({
+    pending_messages: z.array(Text),
+    awaiting_response: z.array(Text),
+    conflicts_in_progress: z.array(Text),
+  }),
+  knowledge_context: z.strictObject({
+    injected_entries: z.array(Text),
+    captured_entries: z.array(Text),
+    pending_captures: z.array(Text),
+  }),
+  files_modified: z.array(FileModified),
+  artifacts: z.record(Text, Artifact),
+  governance_results: z.strictObject({
+    quality_gates: z.array(GateResult),
+    compliance_checks: z.array(GateResult),
+    passed: z.boolean(),
+  }),
+  acceptance_criteria: z.record(Text, z.boolean()),
+  error: z.strictObject({ code: Text, message: Text, hint: Text }).nullable(),
+  note: Text.nullable(),
+  projections: z.strictObject({
+    comment_id: Count.nullable(),
+    pull_request: Count.nullable(),
+  }),
+  recovery_info: z.strictObject({
+    can_resume: z.boolean(),
+    resume_from: Text.nullable(),
+    prerequisites_met: z.boolean(),
+    warnings: z.array(Text),
+  }),
+  metadata: z.record(Text, z.json()),
+});
+export type Checkpoint = z.infer<typeof Checkpoint>;

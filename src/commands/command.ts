@@ -1,0 +1,21 @@
+import type { Permission } from "../ports.js";
+
+/** What a person asked for in a comment, or through a dispatch. */
+export type Command =
+  | { readonly name: "run" }
+  | { readonly name: "checkpoint"; readonly note: string | null }
+  | { readonly name: "status" };
+
+export type Parsed =
+  | { readonly status: "ok"; readonly command: Command }
+  | { readonly status: "unknown"; readonly problem: string };
+
+/** One slash command: how it is written, who may use it, and what its words mean. */
+export interface CommandDefinition {
+  readonly usage: string;
+  readonly help: string;
+  readonly permission: Permission;
+  /** The words that name it, before its arguments; empty for the bare `/crunch`. */
+  readonly words: readonly string[];
+  parse(rest: string): Parsed;
+}

@@ -1,0 +1,14 @@
+import { checkpoint } from "./checkpoint.js";
+import type { Command, CommandDefinition } from "./command.js";
+import { run } from "./run.js";
+import { status } from "./status.js";
+
+/** Every slash command; one line each. */
+export const commands = { run, checkpoint, status } satisfies Record<Command["name"], CommandDefinition>;
+
+/** The commands as a Markdown list, for help and refusals. */
+export function commandList(): string {
+  return Object.values(commands)
+    .map((command) => `- \`${command.usage}\`: ${command.help}`)
+    .join("\n");
+}

@@ -1,0 +1,27 @@
+import type { CommandRunner } from "../ports.js";
+
+/** What a gate may look at. Nothing in it comes from what the agent says about itself. */
+export interface GateContext {
+  readonly directory: string;
+  /** The outputs by path in its folder, with what was written there. */
+  readonly outputs: ReadonlyMap<string, { readonly sizeBytes: number; readonly isBlank: boolean }>;
+  readonly commands: CommandRunner;
+  readonly signal: AbortSignal;
+}
+
+export interface GateVerdict {
+  readonly status: "passed" | "failed";
+  /** One line for a list. */
+  readonly summary: string;
+  /** Markdown for the check's page. */
+  readonly details: string;
+}
+
+export interface Gate {
+  readonly name: string;
+  readonly type: string;
+  /** The phase that has to pass it. */
+  readonly phase: string;
+  readonly timeoutMs: number;
+  evaluate(context: GateContext): Promise<GateVerdict>;
+}

@@ -1,0 +1,201 @@
+import type { Checkpoint, Holder, TokenUsage } from "./checkpoint/schema.js";
+import type { IndexEntry } from "./checkpoint/index-file.js";
+
+/** What a file of the workspace or of the issue's folder became. `content: null` means deleted. */
+export interface FileChange {
+  readonly path: string;
+  readonly mode: "100644" | "100755" | "120000";
+  readonly content: Buffer | null;
+  readonly status: "added" | "modified" | "deleted";
+}
+
+/** A commit of the agent's code that exists but that no branch shows yet. */
+export interface PreparedCommit {
+  readonly sha: string;
+  readonly parent: string;
+}
+
+export type PutResult =
+  | { readonly status: "stored"; readonly commit: string }
+  /** Somebody else's checkpoint came first; `latest` is theirs. */
+  | { readonly status: "conflict"; readonly latest: Checkpoint | null };
+
+export interface PutOptions {
+  /** The checkpoint this one builds on. The put is refused when another one is the latest by then. */
+  readonly expectedParent: string | null;
+  /** Files of the issue's folder, paths relative to it (`spec.md`, `notes/builder.md`). */
+  readonly files?: readonly FileChange[];
+  /** Kept reachable as the second parent of the checkpoint's commit. */
+  readonly codeCommit?: string | null;
+}
+
+/** The chain of one issue's checkpoints. A put is atomic: all of it becomes the latest, or nothing. */
+export interface CheckpointStore {
+  latest(issue: number): Promise<Checkpoint | null>;
+  load(issue: number, id: string): Promise<Checkpoint | null>;
+  list(issue: number): Promise<readonly IndexEntry[]>;
+  put(checkpoint: Checkpoint, options: PutOptions): Promise<PutResult>;
+  /** A file of the issue's folder as of the latest checkpoint. */
+  readFile(issue: number, path: string): Promise<Buffer | null>;
+  /** The issues that have a chain. */
+  issues(): Promise<readonly number[]>;
+}
+
+export interface Issue {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+  readonly assignees: readonly string[];
+  readonly isOpen: boolean;
+  readonly url: string;
+}
+
+export type Permission = "admin" | "write" | "triage" | "read" | "none";
+
+export interface IssueTracker {
+  issue(number: number): Promise<Issue>;
+  openIssues(): Promise<readonly Issue[]>;
+  permissionOf(login: string): Promise<Permission>;
+  addLabel(issue: number, label: string): Promise<void>;
+  removeLabel(issue: number, label: string): Promise<void>;
+  /** Creates or edits the comment that carries `marker`, and returns its id. A known id saves the search. */
+  upsertComment(issue: number, marker: string, body: string, knownId: number | null): Promise<number>;
+  /** Posts the comment unless one with its marker is there already. */
+  replyOnce(issue: number, marker: string, body: string): Promise<"posted" | "already there">;
+  react(commentId: number, reaction: "eyes" | "+1" | "-1" | "confused"): Promise<void>;
+}
+
+export interface CheckRun {
+  readonly name: string;
+  readonly externalId: string;
+  readonly conclusion: "success" | "failure" | "neutral";
+  readonly title: string;
+  readonly summary: string;
+}
+
+export interface CheckReporter {
+  /** With `fresh` the caller knows that nothing was reported for this head before, which saves the search. */
+  report(headSha: string, runs: readonly CheckRun[], options: { readonly fresh: boolean }): Promise<void>;
+}
+
+/** The code of the issue: its branch and its pull request. */
+export interface CodeHost {
+  readonly defaultBranch: string;
+  /** The commit and tree a branch points to, or null when there is no such branch. */
+  head(branch: string): Promise<{ readonly sha: string; readonly tree: string } | null>;
+  prepareCommit(options: {
+    readonly parent: { readonly sha: string; readonly tree: string };
+    readonly changes: readonly FileChange[];
+    readonly message: string;
+  }): Promise<{ readonly sha: string; readonly tree: string }>;
+  /** Moves the branch to the commit, creating it if need be. Never forces. */
+  moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "already there" | "diverged">;
+  openPullRequest(options: {
+    readonly branch: string;
+    readonly base: string;
+    readonly title: string;
+    readonly body: string;
+    readonly known: number | null;
+  }): Promise<number>;
+}
+
+/** A folder with the repo's files at one commit, for the agent to work in. */
+export interface Workspace {
+  readonly directory: string;
+  /** The commit the files were taken from, before the agent's changes. */
+  readonly baseSha: string;
+  /** What differs from the commit the workspace was opened at. */
+  changes(): Promise<readonly FileChange[]>;
+  /** The files as they are now become the commit `sha`: later changes are counted from here. */
+  settle(sha: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WorkspaceProvider {
+  open(sha: string): Promise<Workspace>;
+}
+
+/** What the agent is given, as JSON. docs/agent-contract.md describes every field. */
+export interface AgentContext {
+  readonly protocol: 1;
+  readonly repository: string;
+  readonly phase: string;
+  readonly attempt: number;
+  readonly issue: {
+    readonly number: number;
+    readonly title: string;
+    readonly body: string;
+    readonly labels: readonly string[];
+    readonly url: string;
+  };
+  readonly workspace: string;
+  readonly output_folder: string;
+  readonly checkpoint_id: string;
+  readonly previous: {
+    readonly summaries: Readonly<Record<string, string>>;
+    readonly notes: string | null;
+    readonly error: string | null;
+  };
+}
+
+export interface AgentResult {
+  readonly status: "succeeded" | "failed" | "timed_out" | "interrupted";
+  readonly exitCode: number | null;
+  readonly summary: string;
+  readonly outputs: readonly { readonly name: string; readonly path: string; readonly summary: string }[];
+  readonly tokenUsage: TokenUsage;
+  readonly acceptanceCriteria: Readonly<Record<string, boolean>>;
+  readonly notes: string | null;
+  readonly progress: readonly AgentProgress[];
+  /** The end of what it printed, for a person to read when it failed. */
+  readonly outputTail: string;
+  readonly durationMs: number;
+}
+
+export interface AgentProgress {
+  readonly at: string;
+  readonly message: string;
+  readonly percent: number | null;
+}
+
+export interface AgentRunner {
+  run(options: {
+    readonly context: AgentContext;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: AgentProgress) => void;
+  }): Promise<AgentResult>;
+}
+
+/** Runs one command in the workspace, without a shell and without any token. For gates. */
+export interface CommandRunner {
+  run(options: {
+    readonly argv: readonly string[];
+    readonly directory: string;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<CommandResult>;
+}
+
+export interface CommandResult {
+  readonly status: "exited" | "timed_out" | "interrupted" | "not_started";
+  readonly exitCode: number | null;
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+/** Tells whether the process that holds a lease is proven dead. "unknown" is treated as alive. */
+export interface LivenessProbe {
+  probe(holder: Holder): Promise<"alive" | "dead" | "unknown">;
+}
+
+export interface Clock {
+  now(): Date;
+}
+
+export interface Log {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
