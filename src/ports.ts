@@ -1,4 +1,4 @@
-import type { Checkpoint, Holder, TokenUsage } from "./checkpoint/schema.js";
+import type { Checkpoint, Lease, TokenUsage } from "./checkpoint/schema.js";
 import type { IndexEntry } from "./checkpoint/index-file.js";
 
 /** What a file of the workspace or of the issue's folder became. `content: null` means deleted. */
@@ -7,12 +7,6 @@ export interface FileChange {
   readonly mode: "100644" | "100755" | "120000";
   readonly content: Buffer | null;
   readonly status: "added" | "modified" | "deleted";
-}
-
-/** A commit of the agent's code that exists but that no branch shows yet. */
-export interface PreparedCommit {
-  readonly sha: string;
-  readonly parent: string;
 }
 
 export type PutResult =
@@ -84,13 +78,15 @@ export interface CodeHost {
   readonly defaultBranch: string;
   /** The commit and tree a branch points to, or null when there is no such branch. */
   head(branch: string): Promise<{ readonly sha: string; readonly tree: string } | null>;
+  /** A commit that is known to exist, with its tree. */
+  commit(sha: string): Promise<{ readonly sha: string; readonly tree: string }>;
   prepareCommit(options: {
     readonly parent: { readonly sha: string; readonly tree: string };
     readonly changes: readonly FileChange[];
     readonly message: string;
   }): Promise<{ readonly sha: string; readonly tree: string }>;
-  /** Moves the branch to the commit, creating it if need be. Never forces. */
-  moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "already there" | "diverged">;
+  /** Moves the branch from where it is thought to be (null: nowhere yet) to the commit. Never forces. */
+  moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "diverged">;
   openPullRequest(options: {
     readonly branch: string;
     readonly base: string;
@@ -105,6 +101,8 @@ export interface Workspace {
   readonly directory: string;
   /** The commit the files were taken from, before the agent's changes. */
   readonly baseSha: string;
+  /** Puts files there that the agent is to find, and that do not count as its changes. */
+  seed(files: readonly { readonly path: string; readonly content: Buffer }[]): Promise<void>;
   /** What differs from the commit the workspace was opened at. */
   changes(): Promise<readonly FileChange[]>;
   /** The files as they are now become the commit `sha`: later changes are counted from here. */
@@ -185,9 +183,9 @@ export interface CommandResult {
   readonly durationMs: number;
 }
 
-/** Tells whether the process that holds a lease is proven dead. "unknown" is treated as alive. */
+/** Tells whether the session that holds a lease is proven dead. "unknown" is treated as alive. */
 export interface LivenessProbe {
-  probe(holder: Holder): Promise<"alive" | "dead" | "unknown">;
+  probe(lease: Lease): Promise<"alive" | "dead" | "unknown">;
 }
 
 export interface Clock {

@@ -44,7 +44,6 @@ export type PhaseConfig = z.infer<typeof PhaseConfig>;
 const phase = PhaseConfig.prefault({});
 const Phases = z.strictObject({
   enrich: phase,
-  ready: phase,
   implementing: phase,
   validation: phase,
   docs: phase,

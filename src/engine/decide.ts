@@ -5,7 +5,7 @@ import { isStateLabel, knownStateLabels, phaseOfLabel, stateLabel } from "../wor
 import { phaseNamed, phasesInOrder, type Workflow } from "../workflow/workflow.js";
 import type { Decision, RefusalCode } from "./decision.js";
 import type { CrunchEvent } from "./events.js";
-import { type Phases, type Standing, pendingPhases, phasesFrom, standingOf, withPhase } from "./standing.js";
+import { labelFor, type Phases, type Standing, pendingPhases, phasesFrom, standingOf, withPhase } from "./standing.js";
 
 /** All that a decision depends on, and nothing that has to be fetched. */
 export interface Situation {
@@ -152,8 +152,7 @@ function phasesOf({ latest, workflow }: Situation): Phases {
 }
 
 function currentLabel(workflow: Workflow, latest: Checkpoint, advance: "auto" | "manual"): string {
-  const standing = standingOf(workflow, latest.orchestrator_state.phases, advance);
-  return stateLabel(standing.kind === "waiting_for_label" ? standing.done : standing.phase);
+  return labelFor(standingOf(workflow, latest.orchestrator_state.phases, advance));
 }
 
 function refuse(code: RefusalCode, detail: string, removeLabel: string | null = null): Decision {

@@ -1,4 +1,4 @@
-import type { Checkpoint, PhaseState } from "../checkpoint/schema.js";
+import type { PhaseState } from "../checkpoint/schema.js";
 import { stateLabel } from "../workflow/labels.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
 
@@ -17,12 +17,12 @@ export type Standing =
 export function standingOf(workflow: Workflow, phases: Phases, advance: "auto" | "manual"): Standing {
   let done: string | null = null;
   for (const phase of phasesInOrder(workflow)) {
+    if (phase.kind === "terminal") return { kind: "finished", phase: phase.name };
     const status = phases[phase.name]?.status ?? "pending";
     if (status === "succeeded" || status === "skipped") {
       if (status === "succeeded") done = phase.name;
       continue;
     }
-    if (phase.kind === "terminal") return { kind: "finished", phase: phase.name };
     if (status === "running") return { kind: "running", phase: phase.name };
     if (status === "failed") return { kind: "failed", phase: phase.name };
     if (status === "waiting" && phase.kind === "human") {
@@ -67,16 +67,15 @@ export function withPhase(phases: Phases, name: string, change: Partial<PhaseSta
   return { ...phases, [name]: { ...before, ...change } };
 }
 
+/** The phase has ended; when only the terminal one is left, the run has ended too. */
+export function endPhase(workflow: Workflow, phases: Phases, name: string, change: Partial<PhaseState>): Phases {
+  const ended = withPhase(phases, name, change);
+  const standing = standingOf(workflow, ended, "auto");
+  return standing.kind === "finished" ? withPhase(ended, standing.phase, { status: "succeeded" }) : ended;
+}
+
 export function completedPhases(workflow: Workflow, phases: Phases): string[] {
   return phasesInOrder(workflow)
     .map((phase) => phase.name)
     .filter((name) => phases[name]?.status === "succeeded");
-}
-
-export function standingOfCheckpoint(
-  workflow: Workflow,
-  checkpoint: Checkpoint,
-  advance: "auto" | "manual",
-): Standing {
-  return standingOf(workflow, checkpoint.orchestrator_state.phases, advance);
 }

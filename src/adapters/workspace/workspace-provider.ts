@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Workspace, WorkspaceProvider } from "../../ports.js";
 import { refreshIndex } from "./file-index.js";
 import { type Checkout, indexedFiles, readCheckout, seedIndex, switchTo } from "./in-place.js";
@@ -86,6 +86,13 @@ async function openWorkspace(git: PrivateGit, directory: string, sha: string, on
     directory,
     get baseSha() {
       return baseSha;
+    },
+    async seed(files) {
+      for (const file of files) {
+        await mkdir(join(directory, dirname(file.path)), { recursive: true });
+        await writeFile(join(directory, file.path), file.content);
+      }
+      baseline = await snapshot(false);
     },
     async changes() {
       await refreshIndex(git, directory, { refuseHuge: true });

@@ -1,0 +1,59 @@
+import type { CodeHost } from "../../ports.js";
+import { statusOf } from "./client.js";
+import { branchTip, createCommit, type GitCommit, moveRef, treeEntries } from "./git-data.js";
+import { named, type Repository } from "./repository.js";
+
+export function createCodeHost(repository: Repository): CodeHost {
+  const { octokit, owner } = repository;
+  const names = named(repository);
+  /** Commits seen or made, so that their trees need not be asked for. */
+  const known = new Map<string, GitCommit>();
+
+  function remember(commit: GitCommit | null): GitCommit | null {
+    if (commit) known.set(commit.sha, commit);
+    return commit;
+  }
+
+  async function findPullRequest(branch: string): Promise<number | null> {
+    const { data } = await octokit.pulls.list({ ...names, head: `${owner}:${branch}`, state: "open", per_page: 1 });
+    return data[0]?.number ?? null;
+  }
+
+  return {
+    defaultBranch: repository.defaultBranch,
+    head: async (branch) => remember(await branchTip(repository, branch)),
+    async commit(sha) {
+      const seen = known.get(sha);
+      if (seen) return seen;
+      const { data } = await octokit.git.getCommit({ ...names, commit_sha: sha });
+      return { sha, tree: data.tree.sha };
+    },
+    async prepareCommit({ parent, changes, message }) {
+      const entries = await treeEntries(repository, changes);
+      const commit = await createCommit(repository, { entries, baseTree: parent.tree, parents: [parent.sha], message });
+      known.set(commit.sha, commit);
+      return commit;
+    },
+    async moveBranch(branch, to, from) {
+      const moved = await moveRef(repository, branch, { from, to });
+      if (moved.status === "moved") return "moved";
+      if (moved.tip === null || moved.tip === from) return "diverged";
+      // The branch is elsewhere than thought; an advance from there is still fine.
+      const again = await moveRef(repository, branch, { from: moved.tip, to });
+      return again.status === "moved" ? "moved" : "diverged";
+    },
+    async openPullRequest({ branch, base, title, body, known: number }) {
+      if (number !== null) return number;
+      try {
+        const { data } = await octokit.pulls.create({ ...names, head: branch, base, title, body });
+        return data.number;
+      } catch (error) {
+        // One that exists already answers 422; after a lost answer it may exist too.
+        const status = statusOf(error);
+        const found = status === null || status === 422 || status >= 500 ? await findPullRequest(branch) : null;
+        if (found === null) throw error;
+        return found;
+      }
+    },
+  };
+}

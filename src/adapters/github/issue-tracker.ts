@@ -1,0 +1,113 @@
+import { z } from "zod";
+import type { Issue, IssueTracker, Permission } from "../../ports.js";
+import { isUncertain, orNull, statusOf } from "./client.js";
+import { named, type Repository } from "./repository.js";
+
+const longestComment = 65_536;
+
+/** GitHub's answer about an issue, cut down to what Crunch uses. Payloads of events have the same shape. */
+export const GitHubIssue = z
+  .object({
+    number: z.number().int().positive(),
+    title: z.string(),
+    body: z.string().nullish(),
+    state: z.string(),
+    html_url: z.string(),
+    labels: z.array(z.union([z.string(), z.object({ name: z.string().nullish() })])),
+    assignees: z.array(z.object({ login: z.string() })).nullish(),
+    pull_request: z.unknown().optional(),
+  })
+  .transform(
+    (issue): Issue => ({
+      number: issue.number,
+      title: issue.title,
+      body: issue.body ?? "",
+      labels: issue.labels.map((label) => (typeof label === "string" ? label : (label.name ?? ""))),
+      assignees: (issue.assignees ?? []).map(({ login }) => login),
+      isOpen: issue.state === "open",
+      url: issue.html_url,
+    }),
+  );
+
+/** `ownLogin` is who writes Crunch's comments: a marker in anybody else's comment means nothing. */
+export function createIssueTracker(repository: Repository, ownLogin: string): IssueTracker {
+  const { octokit } = repository;
+  const names = named(repository);
+
+  async function findComment(issue: number, marker: string): Promise<number | null> {
+    for (let page = 1; ; page++) {
+      const { data } = await octokit.issues.listComments({ ...names, issue_number: issue, per_page: 100, page });
+      const own = data.find(({ body, user }) => user?.login === ownLogin && body?.startsWith(marker));
+      if (own) return own.id;
+      if (data.length < 100) return null;
+    }
+  }
+
+  /** After a lost answer the comment may be there: look before writing it again. */
+  async function createComment(issue: number, marker: string, body: string): Promise<number> {
+    const create = async () => (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
+    try {
+      return await create();
+    } catch (error) {
+      if (!isUncertain(error)) throw error;
+      return (await findComment(issue, marker)) ?? create();
+    }
+  }
+
+  async function upsertComment(issue: number, marker: string, text: string, knownId: number | null): Promise<number> {
+    const body = cut(`${marker}\n${text}`);
+    const id = knownId ?? (await findComment(issue, marker));
+    if (id === null) return createComment(issue, marker, body);
+    const edited = await orNull(octokit.issues.updateComment({ ...names, comment_id: id, body }));
+    if (edited) return id;
+    return knownId === null ? createComment(issue, marker, body) : upsertComment(issue, marker, text, null);
+  }
+
+  return {
+    async issue(number) {
+      const { data } = await octokit.issues.get({ ...names, issue_number: number });
+      return GitHubIssue.parse(data);
+    },
+    async openIssues() {
+      const found: Issue[] = [];
+      for (let page = 1; ; page++) {
+        const { data } = await octokit.issues.listForRepo({ ...names, state: "open", per_page: 100, page });
+        found.push(...data.filter((issue) => !issue.pull_request).map((issue) => GitHubIssue.parse(issue)));
+        if (data.length < 100) return found;
+      }
+    },
+    async permissionOf(login) {
+      const found = await orNull(octokit.repos.getCollaboratorPermissionLevel({ ...names, username: login }));
+      if (!found) return "none";
+      const { permission, role_name } = found.data;
+      if (permission === "read" && role_name === "triage") return "triage";
+      return z.enum(["admin", "write", "read", "none"]).catch("none").parse(permission) satisfies Permission;
+    },
+    async addLabel(issue, label) {
+      await octokit.issues.addLabels({ ...names, issue_number: issue, labels: [label] });
+    },
+    async removeLabel(issue, label) {
+      await orNull(octokit.issues.removeLabel({ ...names, issue_number: issue, name: label }));
+    },
+    upsertComment,
+    async replyOnce(issue, marker, text) {
+      if ((await findComment(issue, marker)) !== null) return "already there";
+      await createComment(issue, marker, cut(`${marker}\n${text}`));
+      return "posted";
+    },
+    async react(commentId, content) {
+      try {
+        await octokit.reactions.createForIssueComment({ ...names, comment_id: commentId, content });
+      } catch (error) {
+        // A reaction is a courtesy; the comment may be gone.
+        if (statusOf(error) !== 404 && !isUncertain(error)) throw error;
+      }
+    },
+  };
+}
+
+function cut(body: string): string {
+  if (body.length <= longestComment) return body;
+  const note = "\n\n… (cut here: the comment would be too long for GitHub)";
+  return body.slice(0, longestComment - note.length) + note;
+}

@@ -1,0 +1,131 @@
+import { type CheckpointId, newCheckpointId } from "./id.js";
+import { Checkpoint } from "./schema.js";
+
+/** What every checkpoint of a run says anew; the rest is carried over from the one before. */
+export type CheckpointChange = Pick<Checkpoint, "type" | "trigger" | "outcome"> &
+  Partial<Omit<Checkpoint, "checkpoint_id" | "version" | "created_at" | "parent_checkpoint_id" | "issue_number">>;
+
+export interface Maker {
+  readonly now: () => Date;
+  readonly randomHex: () => string;
+  readonly sessionId: string;
+}
+
+/** The next checkpoint of a chain: the parent with changes, and with what belongs to one checkpoint alone reset. */
+export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, maker: Maker): Checkpoint {
+  const merged = { ...parent, duration_ms: 0, error: null, note: null, metadata: {}, ...change };
+  const now = maker.now();
+  const { phases } = merged.orchestrator_state;
+  const taken = new Set(Object.values(phases).map((state) => state.checkpoint_id));
+  return Checkpoint.parse({
+    ...merged,
+    checkpoint_id: newId(merged.workflow_state.current_phase, now, maker, (id) => taken.has(id) || id === parent.checkpoint_id),
+    created_at: now.toISOString(),
+    session_id: maker.sessionId,
+    parent_checkpoint_id: parent.checkpoint_id,
+    recovery_info: recoveryInfo(merged),
+  });
+}
+
+/** The parent a run's first checkpoint is made from. It is never stored itself. */
+export function emptyRun(options: {
+  readonly issue: Checkpoint["issue_number"];
+  readonly workflow: string;
+  readonly phase: string;
+  readonly phases: Checkpoint["orchestrator_state"]["phases"];
+  readonly snapshot: Checkpoint["issue_snapshot"];
+  readonly startedBy: string;
+  readonly maker: Maker;
+}): Omit<Checkpoint, "checkpoint_id" | "parent_checkpoint_id"> {
+  const { maker } = options;
+  const now = maker.now().toISOString();
+  const day = now.slice(0, 10).replaceAll("-", "");
+  const tag = `${day}-${maker.randomHex().slice(0, 8)}`;
+  return {
+    version: "1.0",
+    type: "PRE",
+    trigger: "phase_start",
+    outcome: null,
+    phase_version: 1,
+    created_at: now,
+    duration_ms: 0,
+    issue_number: options.issue,
+    session_id: maker.sessionId,
+    lease: null,
+    workflow_state: {
+      workflow: options.workflow,
+      current_phase: options.phase,
+      current_state_label: `state:${options.phase}`,
+      phase_started_at: now,
+      phase_attempt: 1,
+    },
+    orchestrator_state: {
+      run_id: `RUN-${tag}`,
+      current_phase: options.phase,
+      completed_phases: [],
+      phases: options.phases,
+      handled_events: [],
+      intake_summary: { started_by: options.startedBy, title: options.snapshot.title },
+    },
+    issue_snapshot: options.snapshot,
+    team_state: { team_id: `TEAM-${tag}`, members: [] },
+    execution_graph: { graph_id: `GRAPH-${tag}`, completed_batches: [], current_batch: 1, node_states: {} },
+    agent_states: {},
+    agent_outputs: {},
+    acp_state: { pending_messages: [], awaiting_response: [], conflicts_in_progress: [] },
+    knowledge_context: { injected_entries: [], captured_entries: [], pending_captures: [] },
+    files_modified: [],
+    artifacts: {},
+    governance_results: { quality_gates: [], compliance_checks: [], passed: true },
+    acceptance_criteria: {},
+    error: null,
+    note: null,
+    projections: { comment_id: null, pull_request: null },
+    recovery_info: { can_resume: true, resume_from: null, prerequisites_met: true, warnings: [] },
+    metadata: {},
+  };
+}
+
+/** The first checkpoint of a chain. */
+export function firstCheckpoint(
+  run: ReturnType<typeof emptyRun>,
+  change: CheckpointChange,
+  maker: Maker,
+): Checkpoint {
+  const merged = { ...run, ...change };
+  const now = maker.now();
+  return Checkpoint.parse({
+    ...merged,
+    checkpoint_id: newId(merged.workflow_state.current_phase, now, maker, () => false),
+    created_at: now.toISOString(),
+    parent_checkpoint_id: null,
+    recovery_info: recoveryInfo(merged),
+  });
+}
+
+/** The same content under another id or parent: for a put that has to be made again. */
+export function rebased(checkpoint: Checkpoint, parent: CheckpointId, maker: Maker): Checkpoint {
+  const now = new Date(checkpoint.created_at);
+  const id = newId(checkpoint.workflow_state.current_phase, now, maker, (taken) => taken === parent);
+  return { ...checkpoint, checkpoint_id: id, parent_checkpoint_id: parent };
+}
+
+function newId(phase: string, now: Date, maker: Maker, isTaken: (id: string) => boolean): CheckpointId {
+  return newCheckpointId({ phase, now, randomHex: maker.randomHex, isTaken });
+}
+
+/** Computed, never taken on trust: where a session that finds this checkpoint goes on. */
+function recoveryInfo(
+  state: Pick<Checkpoint, "execution_graph" | "orchestrator_state" | "workflow_state" | "error">,
+): Checkpoint["recovery_info"] {
+  const nodes = Object.entries(state.execution_graph.node_states);
+  const open = nodes.filter(([, node]) => node.status === "pending" || node.status === "running");
+  const phases = Object.values(state.orchestrator_state.phases);
+  const isOver = phases.every((phase) => phase.status === "succeeded" || phase.status === "skipped");
+  return {
+    can_resume: !isOver,
+    resume_from: open.length > 0 ? `batch_${state.execution_graph.current_batch}_task_1` : null,
+    prerequisites_met: true,
+    warnings: state.error ? [state.error.message] : [],
+  };
+}

@@ -1,0 +1,39 @@
+import { issueFolder } from "../checkpoint/layout.js";
+import type { Checkpoint } from "../checkpoint/schema.js";
+import type { AgentContext, Issue, Workspace } from "../ports.js";
+import type { Session } from "./session.js";
+
+/** What the agent is told. The issue's text is data from outside: hidden HTML comments are left out of it. */
+export function agentContext(
+  session: Session,
+  claim: Checkpoint,
+  issue: Issue,
+  workspace: Workspace,
+  notes: string | null,
+): AgentContext {
+  const summaries = Object.values(claim.agent_outputs).flatMap((tasks) =>
+    Object.entries(tasks).map(([task, output]) => [task, output.output_summary] as const),
+  );
+  return {
+    protocol: 1,
+    repository: session.repository,
+    phase: claim.workflow_state.current_phase,
+    attempt: claim.workflow_state.phase_attempt,
+    issue: {
+      number: issue.number,
+      title: issue.title,
+      body: issue.body.replace(/<!--[\s\S]*?(?:-->|$)/g, ""),
+      labels: issue.labels,
+      url: issue.url,
+    },
+    workspace: workspace.directory,
+    output_folder: issueFolder(issue.number),
+    checkpoint_id: claim.checkpoint_id,
+    previous: { summaries: Object.fromEntries(summaries), notes, error: previousError(claim) },
+  };
+}
+
+function previousError(claim: Checkpoint): string | null {
+  const error = claim.metadata.previous_error;
+  return typeof error === "string" ? error : null;
+}

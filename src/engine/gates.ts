@@ -1,0 +1,45 @@
+import type { GateResult } from "../checkpoint/schema.js";
+import type { Gate, GateContext } from "../gates/gate.js";
+import { messageOf } from "../errors.js";
+import type { Clock } from "../ports.js";
+import { phasesInOrder } from "../workflow/workflow.js";
+import type { Plan } from "./plan.js";
+import type { Phases } from "./standing.js";
+
+/**
+ * The gates that have to hold after a phase: its own, and, when the code changed, those of every phase before it,
+ * because what they said was about other code.
+ */
+export function gatesAfter(plan: Plan, phase: string, phases: Phases, codeChanged: boolean): readonly Gate[] {
+  const own = plan.phases[phase]?.gates ?? [];
+  if (!codeChanged) return own;
+  const earlier = phasesInOrder(plan.workflow)
+    .filter(({ name }) => name !== phase && phases[name]?.status === "succeeded")
+    .flatMap(({ name }) => plan.phases[name]?.gates ?? []);
+  return [...earlier, ...own];
+}
+
+export async function evaluateGates(
+  gates: readonly Gate[],
+  context: GateContext,
+  clock: Clock,
+): Promise<readonly GateResult[]> {
+  const results: GateResult[] = [];
+  for (const gate of gates) {
+    const began = clock.now().getTime();
+    const verdict = await gate.evaluate(context).catch((error: unknown) => ({
+      status: "failed" as const,
+      summary: "the gate could not be computed",
+      details: messageOf(error),
+    }));
+    const duration_ms = Math.max(0, clock.now().getTime() - began);
+    results.push({ name: gate.name, type: gate.type, phase: gate.phase, ...verdict, duration_ms });
+  }
+  return results;
+}
+
+/** The results of a run by gate: a newer one takes the place of the older. */
+export function mergeResults(before: readonly GateResult[], now: readonly GateResult[]): GateResult[] {
+  const replaced = new Set(now.map((result) => result.name));
+  return [...before.filter((result) => !replaced.has(result.name)), ...now];
+}

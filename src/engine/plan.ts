@@ -1,0 +1,20 @@
+import type { Gate } from "../gates/gate.js";
+import type { AgentRunner } from "../ports.js";
+import type { Workflow } from "../workflow/workflow.js";
+
+/** How the agent phases of a repo are carried out: its configuration, resolved to things that run. */
+export interface Plan {
+  readonly workflow: Workflow;
+  readonly advance: "auto" | "manual";
+  readonly maxAttempts: number;
+  readonly branch: string;
+  readonly protectedPaths: readonly string[];
+  readonly phases: Readonly<Record<string, PhasePlan>>;
+}
+
+export interface PhasePlan {
+  readonly agent: { readonly name: string; readonly runner: AgentRunner; readonly timeoutMs: number } | null;
+  /** Globs of the repo's paths this phase may change. */
+  readonly writes: readonly string[];
+  readonly gates: readonly Gate[];
+}

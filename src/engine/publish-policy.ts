@@ -1,0 +1,33 @@
+import picomatch from "picomatch";
+import { issueFolder } from "../checkpoint/layout.js";
+import type { FileChange } from "../ports.js";
+
+export type Sorted =
+  | { readonly status: "ok"; readonly code: readonly FileChange[]; readonly outputs: readonly FileChange[] }
+  | { readonly status: "refused"; readonly paths: readonly string[] };
+
+/**
+ * Sorts what the agent changed into code, for the issue's branch, and outputs, for the issue's folder beside the
+ * checkpoints. One path outside what the phase may write refuses all of it: half of a change is no change.
+ */
+export function sortChanges(
+  changes: readonly FileChange[],
+  options: { readonly issue: number; readonly writes: readonly string[]; readonly protectedPaths: readonly string[] },
+): Sorted {
+  const folder = `${issueFolder(options.issue)}/`;
+  const mayWrite = picomatch([...options.writes], { dot: true });
+  const isProtected = picomatch([...options.protectedPaths], { dot: true, nocase: true });
+  const code: FileChange[] = [];
+  const outputs: FileChange[] = [];
+  const refused: string[] = [];
+  for (const change of changes) {
+    if (change.path.startsWith(folder)) {
+      const path = change.path.slice(folder.length);
+      const isReserved = /^(checkpoints|artifacts|notes)\//.test(path) || change.mode === "120000";
+      if (isReserved) refused.push(change.path);
+      else outputs.push({ ...change, path });
+    } else if (isProtected(change.path) || !mayWrite(change.path)) refused.push(change.path);
+    else code.push(change);
+  }
+  return refused.length > 0 ? { status: "refused", paths: refused } : { status: "ok", code, outputs };
+}

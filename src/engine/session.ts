@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { type CheckpointChange, type Maker, nextCheckpoint, rebased } from "../checkpoint/create.js";
+import type { Checkpoint, Holder } from "../checkpoint/schema.js";
+import { CrunchError } from "../errors.js";
+import type {
+  CheckpointStore,
+  Clock,
+  CodeHost,
+  CommandRunner,
+  FileChange,
+  Issue,
+  IssueTracker,
+  Log,
+  Workspace,
+  WorkspaceProvider,
+} from "../ports.js";
+import type { Plan } from "./plan.js";
+
+/** What a session shows to the outside after each commit. Made by the app, which knows how things look. */
+export interface Projector {
+  project(checkpoint: Checkpoint, options: { readonly issue: Issue; readonly fresh: boolean }): Promise<Projected>;
+}
+
+export interface Projected {
+  readonly commentId: number | null;
+  readonly pullRequest: number | null;
+  /** The issue with its labels as they are now. */
+  readonly issue: Issue;
+}
+
+/** One process working on one issue: what it holds, and what it reaches the outside through. */
+export interface Session {
+  readonly id: string;
+  readonly holder: Holder;
+  readonly repository: string;
+  readonly plan: Plan;
+  readonly store: CheckpointStore;
+  readonly tracker: IssueTracker;
+  readonly code: CodeHost;
+  readonly workspaces: WorkspaceProvider;
+  readonly commands: CommandRunner;
+  readonly projector: Projector;
+  readonly redact: (text: string) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly maker: Maker;
+  /** Kept from phase to phase, so that the repo is fetched once. */
+  workspace: Workspace | null;
+}
+
+export type Committed =
+  | { readonly status: "stored"; readonly checkpoint: Checkpoint }
+  | { readonly status: "gave_way"; readonly latest: Checkpoint | null };
+
+export function randomHex(): string {
+  return randomBytes(16).toString("hex");
+}
+
+/**
+ * Stores a checkpoint. When another one came first, it is put on top of that as long as the lease is still ours
+ * (a person saved a manual checkpoint meanwhile); else this session gives way.
+ */
+export async function commit(
+  session: Session,
+  checkpoint: Checkpoint,
+  extra: { readonly files?: readonly FileChange[]; readonly codeCommit?: string | null } = {},
+): Promise<Committed> {
+  let candidate = checkpoint;
+  for (let tries = 0; tries < 10; tries++) {
+    const result = await putOnce(session, candidate, extra);
+    if (result === "id_taken") {
+      candidate = { ...candidate, checkpoint_id: `${candidate.checkpoint_id}${randomHex().slice(0, 2)}` };
+      continue;
+    }
+    if (result.status === "stored") return { status: "stored", checkpoint: candidate };
+    const theirs = result.latest;
+    if (theirs?.lease?.session_id !== session.id) return { status: "gave_way", latest: theirs };
+    candidate = rebased(candidate, theirs.checkpoint_id, session.maker);
+  }
+  throw new CrunchError({
+    code: "checkpoint_contended",
+    message: "The checkpoint could not be stored: others kept storing theirs first.",
+    hint: "Comment `/crunch` to go on from the latest checkpoint.",
+  });
+}
+
+async function putOnce(session: Session, candidate: Checkpoint, extra: object) {
+  try {
+    return await session.store.put(candidate, { expectedParent: candidate.parent_checkpoint_id, ...extra });
+  } catch (error) {
+    if (error instanceof CrunchError && error.code === "checkpoint_id_taken") return "id_taken" as const;
+    throw error;
+  }
+}
+
+export async function commitNext(
+  session: Session,
+  parent: Checkpoint,
+  change: CheckpointChange,
+  extra: { readonly files?: readonly FileChange[]; readonly codeCommit?: string | null } = {},
+): Promise<Committed> {
+  return commit(session, nextCheckpoint(parent, change, session.maker), extra);
+}

@@ -1,0 +1,114 @@
+import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
+import type { Standing } from "../engine/standing.js";
+import { stateLabel } from "../workflow/labels.js";
+import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
+import { fenced, plain } from "./text.js";
+
+export interface StatusView {
+  readonly checkpoint: Checkpoint;
+  readonly workflow: Workflow;
+  readonly standing: Standing;
+  /** Where a file of the issue's folder can be looked at. */
+  readonly fileUrl: (path: string) => string;
+  readonly pullRequest: number | null;
+  readonly isLabelRemoved: boolean;
+  /** The code branch was moved by somebody else, so the agent's commit is not on it. */
+  readonly hasDiverged: boolean;
+}
+
+const marks = { succeeded: "✅", failed: "❌", running: "⏳", waiting: "✋", skipped: "➖", pending: "▫️" } as const;
+
+/** Where the work stands, as Markdown: the sticky comment, the reply to `/crunch status`, the job's summary. */
+export function renderStatus(view: StatusView): string {
+  const { checkpoint } = view;
+  const id = checkpoint.checkpoint_id;
+  const link = `[\`${id}\`](${view.fileUrl(`checkpoints/${id}.yaml`)})`;
+  return [
+    `### ${headline(view)}`,
+    phaseTable(view),
+    failureText(checkpoint),
+    gateList(checkpoint.governance_results.quality_gates),
+    `**Checkpoint:** ${link}${view.pullRequest === null ? "" : ` · **Pull request:** #${view.pullRequest}`}`,
+    `**What next:** ${whatNext(view)}`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** floor(100 × completed / total): 100 only when every phase has ended. */
+export function progressPercent(workflow: Workflow, checkpoint: Checkpoint): number {
+  const steps = phasesInOrder(workflow).filter((phase) => phase.kind !== "terminal");
+  const ended = steps.filter(({ name }) => {
+    const status = checkpoint.orchestrator_state.phases[name]?.status;
+    return status === "succeeded" || status === "skipped";
+  });
+  return Math.floor((100 * ended.length) / steps.length);
+}
+
+function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView): string {
+  const percent = `${progressPercent(workflow, checkpoint)} %`;
+  if (isLabelRemoved && standing.kind !== "finished") return `⏸️ Crunch stopped before \`${standing.phase}\` · ${percent}`;
+  switch (standing.kind) {
+    case "running":
+      return `⏳ Crunch is working on \`${standing.phase}\` · ${percent}`;
+    case "next":
+      return `⏳ Crunch goes on with \`${standing.phase}\` · ${percent}`;
+    case "waiting_for_label":
+      return `✋ \`${standing.done}\` is done, \`${standing.phase}\` waits for its label · ${percent}`;
+    case "waiting_for_person":
+      return `✋ \`${standing.phase}\` waits for your approval · ${percent}`;
+    case "failed":
+      return `❌ \`${standing.phase}\` failed · ${percent}`;
+    case "finished":
+      return `✅ Crunch is done · ${percent}`;
+  }
+}
+
+function phaseTable({ workflow, checkpoint }: StatusView): string {
+  const outputs = Object.values(checkpoint.agent_outputs);
+  const rows = phasesInOrder(workflow)
+    .filter((phase) => phase.kind !== "terminal")
+    .map(({ name }) => {
+      const state = checkpoint.orchestrator_state.phases[name];
+      const status = state?.status ?? "pending";
+      const summary = outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
+      const attempt = state && state.attempt > 1 ? ` (attempt ${state.attempt})` : "";
+      return `| ${marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(summary).slice(0, 300)} |`;
+    });
+  return ["| | phase | status | what was done |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function failureText({ error, metadata }: Checkpoint): string {
+  if (!error) return "";
+  const tail = typeof metadata.output_tail === "string" ? metadata.output_tail.trim() : "";
+  const output = tail === "" ? "" : `\n\n<details><summary>The end of what it printed</summary>\n\n${fenced(tail)}\n</details>`;
+  return `**Why:** ${plain(error.message)}${output}`;
+}
+
+function gateList(gates: readonly GateResult[]): string {
+  if (gates.length === 0) return "";
+  const lines = gates.map((gate) => `- ${gate.status === "passed" ? "✅" : "❌"} **${plain(gate.name)}**: ${plain(gate.summary)}`);
+  return `**Gates**\n${lines.join("\n")}`;
+}
+
+function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoint }: StatusView): string {
+  const diverged = hasDiverged
+    ? "The branch was moved by somebody else, so the agent's last commit is not on it; it is kept beside the checkpoint. "
+    : "";
+  if (isLabelRemoved && standing.kind !== "finished") {
+    return `${diverged}the state label was removed, so nothing runs. Add \`${stateLabel(standing.phase)}\` to go on.`;
+  }
+  switch (standing.kind) {
+    case "running":
+    case "next":
+      return `${diverged}nothing to do for you; this comment is kept up to date.`;
+    case "waiting_for_label":
+      return `${diverged}add the label \`${stateLabel(standing.phase)}\` to go on.`;
+    case "waiting_for_person":
+      return `${diverged}read the specification, then add the label \`${stateLabel(standing.next)}\` to approve it.`;
+    case "failed":
+      return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
+    case "finished":
+      return pullRequest === null ? "close the issue if you agree." : `review and merge #${pullRequest}.`;
+  }
+}

@@ -1,0 +1,23 @@
+/** Text of others, made harmless inside Markdown: no mentions, no HTML, no markers of ours. */
+export function plain(text: string): string {
+  return text
+    .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replace(/@(?=\w)/g, "@\u200b")
+    .replace(/([\\`*_[\]|~])/g, "\\$1");
+}
+
+/** Output of a program in a fence that it can't close. */
+export function fenced(text: string, language = "text"): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
