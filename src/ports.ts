@@ -1,5 +1,5 @@
-import type { Checkpoint, Lease, TokenUsage } from "./checkpoint/schema.js";
 import type { IndexEntry } from "./checkpoint/index-file.js";
+import type { Checkpoint, Lease, TokenUsage } from "./checkpoint/schema.js";
 
 /** What a file of the workspace or of the issue's folder became. `content: null` means deleted. */
 export interface FileChange {
@@ -69,8 +69,15 @@ export interface CheckRun {
 }
 
 export interface CheckReporter {
-  /** With `fresh` the caller knows that nothing was reported for this head before, which saves the search. */
-  report(headSha: string, runs: readonly CheckRun[], options: { readonly fresh: boolean }): Promise<void>;
+  /**
+   * With `fresh` the caller knows that nothing was reported for this head before, which saves the search. Only Apps
+   * may write checks: for any other token the answer is `forbidden`.
+   */
+  report(
+    headSha: string,
+    runs: readonly CheckRun[],
+    options: { readonly fresh: boolean },
+  ): Promise<"reported" | "forbidden">;
 }
 
 /** The code of the issue: its branch and its pull request. */
@@ -87,13 +94,13 @@ export interface CodeHost {
   }): Promise<{ readonly sha: string; readonly tree: string }>;
   /** Moves the branch from where it is thought to be (null: nowhere yet) to the commit. Never forces. */
   moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "diverged">;
+  /** Opens the branch's pull request, or finds it; null when the branch has nothing that its base lacks. */
   openPullRequest(options: {
     readonly branch: string;
     readonly base: string;
     readonly title: string;
     readonly body: string;
-    readonly known: number | null;
-  }): Promise<number>;
+  }): Promise<number | null>;
 }
 
 /** A folder with the repo's files at one commit, for the agent to work in. */

@@ -203,3 +203,10 @@ function redactKeys(text: string): string {
   }
   return replaceRanges(text, ranges);
 }
+
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_KEY|API_?KEY|ACCESS_?KEY/i;
+
+/** The values of an environment whose names say that they are secret. */
+export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => (value && SECRET_NAME.test(name) ? [value] : []));
+}

@@ -3,7 +3,9 @@ import { Checkpoint } from "./schema.js";
 
 /** What every checkpoint of a run says anew; the rest is carried over from the one before. */
 export type CheckpointChange = Pick<Checkpoint, "type" | "trigger" | "outcome"> &
-  Partial<Omit<Checkpoint, "checkpoint_id" | "version" | "created_at" | "parent_checkpoint_id" | "issue_number">>;
+  Partial<
+    Omit<Checkpoint, "checkpoint_id" | "version" | "created_at" | "parent_checkpoint_id" | "issue_number">
+  >;
 
 export interface Maker {
   readonly now: () => Date;
@@ -19,7 +21,12 @@ export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, mak
   const taken = new Set(Object.values(phases).map((state) => state.checkpoint_id));
   return Checkpoint.parse({
     ...merged,
-    checkpoint_id: newId(merged.workflow_state.current_phase, now, maker, (id) => taken.has(id) || id === parent.checkpoint_id),
+    checkpoint_id: newId(
+      merged.workflow_state.current_phase,
+      now,
+      maker,
+      (id) => taken.has(id) || id === parent.checkpoint_id,
+    ),
     created_at: now.toISOString(),
     session_id: maker.sessionId,
     parent_checkpoint_id: parent.checkpoint_id,
@@ -103,11 +110,23 @@ export function firstCheckpoint(
   });
 }
 
-/** The same content under another id or parent: for a put that has to be made again. */
-export function rebased(checkpoint: Checkpoint, parent: CheckpointId, maker: Maker): Checkpoint {
+/** The same step on top of a checkpoint that came in between; what that one heard of stays heard of. */
+export function rebased(checkpoint: Checkpoint, parent: Checkpoint, maker: Maker): Checkpoint {
   const now = new Date(checkpoint.created_at);
-  const id = newId(checkpoint.workflow_state.current_phase, now, maker, (taken) => taken === parent);
-  return { ...checkpoint, checkpoint_id: id, parent_checkpoint_id: parent };
+  const id = newId(
+    checkpoint.workflow_state.current_phase,
+    now,
+    maker,
+    (taken) => taken === parent.checkpoint_id,
+  );
+  const { handled_events: ours } = checkpoint.orchestrator_state;
+  const theirs = parent.orchestrator_state.handled_events.filter((key) => !ours.includes(key));
+  return {
+    ...checkpoint,
+    checkpoint_id: id,
+    parent_checkpoint_id: parent.checkpoint_id,
+    orchestrator_state: { ...checkpoint.orchestrator_state, handled_events: [...theirs, ...ours] },
+  };
 }
 
 function newId(phase: string, now: Date, maker: Maker, isTaken: (id: string) => boolean): CheckpointId {

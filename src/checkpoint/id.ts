@@ -4,7 +4,10 @@ import { z } from "zod";
 export const CheckpointId = z
   .string()
   .max(100)
-  .regex(/^CP-[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*-\d{8}-[0-9a-f]{4,32}$/, "not a checkpoint id (CP-<phase>-<yyyymmdd>-<hex>)");
+  .regex(
+    /^CP-[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*-\d{8}-[0-9a-f]{4,32}$/,
+    "not a checkpoint id (CP-<phase>-<yyyymmdd>-<hex>)",
+  );
 export type CheckpointId = z.infer<typeof CheckpointId>;
 
 export function isCheckpointId(text: string): boolean {

@@ -10,7 +10,10 @@ export const checkpoint: CommandDefinition = {
   parse(rest) {
     const note = rest.trim();
     if (note.length > longestNote) {
-      return { status: "unknown", problem: `the note has ${note.length} characters; ${longestNote} is the most` };
+      return {
+        status: "unknown",
+        problem: `the note has ${note.length} characters; ${longestNote} is the most`,
+      };
     }
     return { status: "ok", command: { name: "checkpoint", note: note === "" ? null : note } };
   },

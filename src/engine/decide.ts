@@ -3,9 +3,17 @@ import { commands } from "../commands/index.js";
 import type { Issue, Permission } from "../ports.js";
 import { isStateLabel, knownStateLabels, phaseOfLabel, stateLabel } from "../workflow/labels.js";
 import { phaseNamed, phasesInOrder, type Workflow } from "../workflow/workflow.js";
-import type { Decision, RefusalCode } from "./decision.js";
+import { type Decision, isStep, type Obstacle, type RefusalCode } from "./decision.js";
 import type { CrunchEvent } from "./events.js";
-import { labelFor, type Phases, type Standing, pendingPhases, phasesFrom, standingOf, withPhase } from "./standing.js";
+import {
+  labelFor,
+  type Phases,
+  pendingPhases,
+  phasesFrom,
+  type Standing,
+  standingOf,
+  withPhase,
+} from "./standing.js";
 
 /** All that a decision depends on, and nothing that has to be fetched. */
 export interface Situation {
@@ -20,16 +28,36 @@ export interface Situation {
   readonly permission: Permission;
   /** Whether another session, not proven dead, holds the run. */
   readonly isHeld: boolean;
+  /** Why nothing can run in this repo as it is configured. */
+  readonly obstacle: Obstacle | null;
 }
 
 /** The whole policy of Crunch: from what is known to what is to be done, without doing any of it. */
 export function decide(situation: Situation): Decision {
+  const decision = decideFreely(situation);
+  if (!isStep(decision)) return decision;
+  const { event, issue, obstacle } = situation;
+  if (!issue.isOpen) {
+    // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.
+    return event.kind === "started"
+      ? { kind: "ignore", reason: "the issue is closed" }
+      : refuse("issue_closed", "the issue is closed");
+  }
+  return obstacle ? refuse(obstacle.code, obstacle.detail) : decision;
+}
+
+function decideFreely(situation: Situation): Decision {
   const { event, latest } = situation;
-  if (event.kind === "continue" || event.kind === "started") return goOn(situation, phasesOf(situation), null);
+  if (event.kind === "continue" || event.kind === "started")
+    return goOn(situation, phasesOf(situation), null);
   const refusal = refusalOfActor(situation);
   if (refusal) return refusal;
-  if (latest?.orchestrator_state.handled_events.includes(event.key)) {
-    return situation.isHeld ? { kind: "ignore", reason: "already being handled" } : goOn(situation, phasesOf(situation), null);
+  // Asking takes less access than going on does, so it never becomes that, however often it is delivered.
+  const asks = event.kind === "command" && event.command.name === "status";
+  if (!asks && latest?.orchestrator_state.handled_events.includes(event.key)) {
+    return situation.isHeld
+      ? { kind: "ignore", reason: "already being handled" }
+      : goOn(situation, phasesOf(situation), null);
   }
   switch (event.kind) {
     case "labeled":
@@ -60,7 +88,10 @@ function refusalOfActor({ event, permission, workflow, latest, issue, advance }:
     kind: "refuse",
     code: "no_permission",
     detail: `@${event.actor} has ${permission} access, and this takes ${needed} access`,
-    removeLabel: event.kind === "labeled" && issue.labels.includes(event.label) ? event.label : null,
+    removeLabel:
+      event.kind === "labeled" && knownStateLabels(workflow, issue.labels).includes(event.label)
+        ? event.label
+        : null,
     restoreLabel: event.kind === "unlabeled" && removed === event.label ? event.label : null,
   };
 }
@@ -89,14 +120,21 @@ function onLabel(situation: Situation, label: string, actor: string): Decision {
   }
   const isNext =
     standing?.phase === phase && (standing.kind === "next" || standing.kind === "waiting_for_label");
-  return goOn(situation, isNext ? phasesOf(situation) : phasesFrom(workflow, phasesOf(situation), phase), phase);
+  return goOn(
+    situation,
+    isNext ? phasesOf(situation) : phasesFrom(workflow, phasesOf(situation), phase),
+    phase,
+  );
 }
 
 function onUnlabeled(situation: Situation, label: string): Decision {
   const { workflow, issue, latest, isHeld } = situation;
   if (!latest || isHeld) return { kind: "ignore", reason: "seen when the running phase ends" };
-  if (knownStateLabels(workflow, issue.labels).length > 0) return { kind: "ignore", reason: "a state label is left" };
-  if (currentLabel(workflow, latest, situation.advance) !== label) return { kind: "ignore", reason: `${label} was not the current one` };
+  if (knownStateLabels(workflow, issue.labels).length > 0)
+    return { kind: "ignore", reason: "a state label is left" };
+  const standing = standingOf(workflow, phasesOf(situation), situation.advance);
+  if (standing.kind === "finished") return { kind: "ignore", reason: "the run is over" };
+  if (labelFor(standing) !== label) return { kind: "ignore", reason: `${label} was not the current one` };
   return { kind: "wait", reason: "label_removed" };
 }
 
@@ -105,8 +143,10 @@ function onRun(situation: Situation): Decision {
   if (!issue.isOpen) return refuse("issue_closed", "the issue is closed");
   if (isHeld) return refuse("busy", "a session is working on it");
   if (!latest) {
-    const label = knownStateLabels(workflow, issue.labels)[0];
-    const phase = (label && phaseOfLabel(workflow, label)) ?? workflow.first;
+    const labeled = knownStateLabels(workflow, issue.labels).map((label) => phaseOfLabel(workflow, label));
+    const phase =
+      phasesInOrder(workflow).find(({ name, kind }) => kind !== "terminal" && labeled.includes(name))?.name ??
+      workflow.first;
     return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);
   }
   const phases = phasesOf(situation);
@@ -114,7 +154,8 @@ function onRun(situation: Situation): Decision {
   if (standing.kind === "waiting_for_person") {
     return refuse("waiting_for_person", `to approve, add the label \`${stateLabel(standing.next)}\``);
   }
-  if (standing.kind === "failed") return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
+  if (standing.kind === "failed")
+    return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
   return goOn(situation, phases, standing.phase);
 }
 
@@ -129,7 +170,8 @@ function goOn(situation: Situation, phases: Phases, requested: string | null): D
   if (standing.kind === "failed") return { kind: "wait", reason: "failed" };
   if (isUnlabeled) return { kind: "wait", reason: "label_removed" };
   if (standing.kind === "waiting_for_person") return { kind: "wait", reason: "person" };
-  if (standing.kind === "waiting_for_label" && requested !== standing.phase) return { kind: "wait", reason: "label" };
+  if (standing.kind === "waiting_for_label" && requested !== standing.phase)
+    return { kind: "wait", reason: "label" };
   return begin(situation, phases, standing);
 }
 
@@ -143,12 +185,14 @@ function begin(situation: Situation, phases: Phases, standing: Standing): Decisi
   if (standing.kind === "running" && attempts >= situation.maxAttempts) {
     return { kind: "give_up", phase: phase.name, phases, attempts };
   }
-  if (!situation.hasAgent(phase.name)) return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
+  if (!situation.hasAgent(phase.name))
+    return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
   return { kind: "run", phase: phase.name, phases: withPhase(phases, phase.name, { status: "pending" }) };
 }
 
 function phasesOf({ latest, workflow }: Situation): Phases {
-  return latest?.orchestrator_state.phases ?? pendingPhases(workflow);
+  // A workflow may have phases that a run begun before them does not know.
+  return { ...pendingPhases(workflow), ...latest?.orchestrator_state.phases };
 }
 
 function currentLabel(workflow: Workflow, latest: Checkpoint, advance: "auto" | "manual"): string {

@@ -1,6 +1,12 @@
 import type { Command } from "../commands/command.js";
 import type { Phases } from "./standing.js";
 
+/** What keeps a repo from running anything: its own configuration, or what the bot's operator allows. */
+export interface Obstacle {
+  readonly code: "config_invalid" | "not_allowed";
+  readonly detail: string;
+}
+
 export type RefusalCode =
   | "no_permission"
   | "unknown_label"
@@ -8,6 +14,8 @@ export type RefusalCode =
   | "busy"
   | "unknown_command"
   | "no_agent"
+  | "config_invalid"
+  | "not_allowed"
   | "waiting_for_person"
   | "nothing_to_save"
   | "issue_closed";
@@ -37,3 +45,10 @@ export type Decision =
   | { readonly kind: "give_up"; readonly phase: string; readonly phases: Phases; readonly attempts: number }
   | { readonly kind: "wait"; readonly reason: WaitReason }
   | { readonly kind: "finish" };
+
+/** A decision that adds a checkpoint to the chain and may lead to the next. */
+export type Step = Extract<Decision, { kind: "run" | "pass" | "ask" | "approve" | "give_up" }>;
+
+export function isStep(decision: Decision): decision is Step {
+  return ["run", "pass", "ask", "approve", "give_up"].includes(decision.kind);
+}

@@ -24,3 +24,10 @@ export type CrunchEvent = {
   /** Crunch has started and found this run. */
   | { readonly kind: "started" }
 );
+
+const handledKept = 50;
+
+/** The keys of the events a run has heard of, this one included. Old ones are dropped: nobody delivers them again. */
+export function withHandled(handled: readonly string[], key: string): string[] {
+  return [...handled.filter((each) => each !== key), key].slice(-handledKept);
+}

@@ -1,6 +1,6 @@
 import type { GateResult } from "../checkpoint/schema.js";
-import type { Gate, GateContext } from "../gates/gate.js";
 import { messageOf } from "../errors.js";
+import type { Gate, GateContext } from "../gates/gate.js";
 import type { Clock } from "../ports.js";
 import { phasesInOrder } from "../workflow/workflow.js";
 import type { Plan } from "./plan.js";

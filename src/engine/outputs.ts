@@ -17,7 +17,10 @@ export function outputsSeen(claim: Checkpoint, changes: readonly FileChange[]): 
   return seen;
 }
 
-export function artifactsOf(before: Checkpoint["artifacts"], changes: readonly FileChange[]): Checkpoint["artifacts"] {
+export function artifactsOf(
+  before: Checkpoint["artifacts"],
+  changes: readonly FileChange[],
+): Checkpoint["artifacts"] {
   const artifacts = { ...before };
   for (const { path, content } of changes) {
     if (content === null) delete artifacts[path];

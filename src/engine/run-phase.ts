@@ -1,16 +1,16 @@
 import type { CheckpointChange } from "../checkpoint/create.js";
 import { issueFolder } from "../checkpoint/layout.js";
-import type { Checkpoint } from "../checkpoint/schema.js";
+import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { AgentResult, FileChange, Issue, Workspace } from "../ports.js";
 import { agentContext } from "./agent-context.js";
 import { evaluateGates, gatesAfter, mergeResults } from "./gates.js";
 import { closingLease } from "./lease.js";
+import { artifactsOf, outputsSeen } from "./outputs.js";
 import type { PhasePlan } from "./plan.js";
 import { sortChanges } from "./publish-policy.js";
 import { type Committed, commitNext, type Session } from "./session.js";
 import { completedPhases, endPhase, withPhase } from "./standing.js";
-import { artifactsOf, outputsSeen } from "./outputs.js";
 
 interface Produced {
   readonly code: readonly FileChange[];
@@ -30,7 +30,10 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
     context: agentContext(session, claim, issue, workspace, await notesOf(session, claim, phase.agent.name)),
     timeoutMs: phase.agent.timeoutMs,
     signal: session.signal,
-    onProgress: (progress) => session.log.info(`${name}: ${progress.message}`, { issue: issue.number }),
+    onProgress: ({ message, percent }) => {
+      const fields = { event: "progress", issue: issue.number, phase: name, percent };
+      session.log.info(`${name}: ${message}`, fields);
+    },
   });
   if (session.signal.aborted) throw interrupted();
   const { produced, failure: agentFailure } = await judge(session, claim, phase, workspace, result);
@@ -39,7 +42,12 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
     ? []
     : await evaluateGates(
         gatesAfter(session.plan, name, claim.orchestrator_state.phases, produced.code.length > 0),
-        { directory: workspace.directory, outputs: known, commands: session.commands, signal: session.signal },
+        {
+          directory: workspace.directory,
+          outputs: known,
+          commands: session.commands,
+          signal: session.signal,
+        },
         session.clock,
       );
   if (session.signal.aborted) throw interrupted();
@@ -51,7 +59,9 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
     {
       ...outcomeOf(session, claim, failure),
       duration_ms: Math.max(0, session.clock.now().getTime() - began),
-      issue_snapshot: head ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head } : claim.issue_snapshot,
+      issue_snapshot: head
+        ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head }
+        : claim.issue_snapshot,
       ...agentRecord(session, claim, phase.agent.name, result, produced),
       governance_results: {
         quality_gates: mergeResults(claim.governance_results.quality_gates, gates),
@@ -63,6 +73,7 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
     },
     { files: [...produced.outputs, ...notesFile(phase.agent.name, result.notes)], codeCommit: head },
   );
+  logEnd(session, claim, gates, failure, session.clock.now().getTime() - began);
   await keepOrDrop(session, workspace, failure, head);
   return committed;
 }
@@ -83,13 +94,24 @@ async function workspaceFor(session: Session, claim: Checkpoint): Promise<Worksp
 }
 
 /** What failed work leaves in the workspace must not look like part of the next phase's. */
-async function keepOrDrop(session: Session, workspace: Workspace, failure: Failure | null, head: string | null) {
+async function keepOrDrop(
+  session: Session,
+  workspace: Workspace,
+  failure: Failure | null,
+  head: string | null,
+) {
   if (failure === null || head !== null) return workspace.settle(head ?? workspace.baseSha);
   await workspace.close();
   session.workspace = null;
 }
 
-async function judge(session: Session, claim: Checkpoint, phase: PhasePlan, workspace: Workspace, result: AgentResult) {
+async function judge(
+  session: Session,
+  claim: Checkpoint,
+  phase: PhasePlan,
+  workspace: Workspace,
+  result: AgentResult,
+) {
   const nothing: Produced = { code: [], outputs: [] };
   const ended = agentFailure(result);
   if (ended) return { produced: nothing, failure: ended };
@@ -115,7 +137,10 @@ async function judge(session: Session, claim: Checkpoint, phase: PhasePlan, work
     return { produced: nothing, failure };
   }
   const clean = (file: FileChange) => ({ ...file, content: redactedContent(file.content, session.redact) });
-  return { produced: { code: sorted.code.map(clean), outputs: sorted.outputs.map(clean) }, failure: unmet(result) };
+  return {
+    produced: { code: sorted.code.map(clean), outputs: sorted.outputs.map(clean) },
+    failure: unmet(result),
+  };
 }
 
 /** Only text can be searched for secrets; a binary file stays as it is. */
@@ -164,7 +189,13 @@ function outcomeOf(session: Session, claim: Checkpoint, failure: Failure | null)
 }
 
 /** The agent's code as a commit that nothing shows yet; null when the branch stays as it is. */
-async function publishable(session: Session, claim: Checkpoint, issue: Issue, code: readonly FileChange[], phase: string) {
+async function publishable(
+  session: Session,
+  claim: Checkpoint,
+  issue: Issue,
+  code: readonly FileChange[],
+  phase: string,
+) {
   const { issue_snapshot: snapshot } = claim;
   if (code.length === 0) return snapshot.head_sha;
   const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
@@ -176,7 +207,13 @@ async function publishable(session: Session, claim: Checkpoint, issue: Issue, co
   return commit.sha;
 }
 
-function agentRecord(session: Session, claim: Checkpoint, agent: string, result: AgentResult, produced: Produced) {
+function agentRecord(
+  session: Session,
+  claim: Checkpoint,
+  agent: string,
+  result: AgentResult,
+  produced: Produced,
+) {
   const now = session.clock.now().toISOString();
   const name = claim.workflow_state.current_phase;
   const succeeded = result.status === "succeeded";
@@ -203,7 +240,10 @@ function agentRecord(session: Session, claim: Checkpoint, agent: string, result:
         [name]: {
           completed_at: now,
           output_summary: result.summary,
-          output_location: main === null ? null : `${issueFolder(claim.issue_number)}/${main.replace(/^\.claude\/crunch\/\d+\//, "")}`,
+          output_location:
+            main === null
+              ? null
+              : `${issueFolder(claim.issue_number)}/${main.replace(/^\.claude\/crunch\/\d+\//, "")}`,
         },
       },
     },
@@ -215,7 +255,12 @@ function agentRecord(session: Session, claim: Checkpoint, agent: string, result:
       node_states: node
         ? {
             ...claim.execution_graph.node_states,
-            [name]: { ...node, status: succeeded ? ("complete" as const) : ("failed" as const), completed_at: now, result: result.summary },
+            [name]: {
+              ...node,
+              status: succeeded ? ("complete" as const) : ("failed" as const),
+              completed_at: now,
+              result: result.summary,
+            },
           }
         : claim.execution_graph.node_states,
     },
@@ -240,4 +285,20 @@ function interrupted(): CrunchError {
     message: "The session was stopped while an agent was working.",
     hint: "The next start runs the phase again from its last checkpoint.",
   });
+}
+
+function logEnd(
+  { log }: Session,
+  claim: Checkpoint,
+  gates: readonly GateResult[],
+  failure: Failure | null,
+  durationMs: number,
+): void {
+  const about = { issue: claim.issue_number, phase: claim.workflow_state.current_phase };
+  for (const { name, status, summary } of gates) {
+    log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
+  }
+  const outcome = failure === null ? "succeeded" : "failed";
+  const message = `${about.phase} ${outcome}${failure ? `: ${failure.message}` : ""}`;
+  log.info(message, { event: "phase_ended", ...about, outcome, duration_ms: durationMs });
 }

@@ -9,16 +9,24 @@ import type {
   CommandRunner,
   FileChange,
   Issue,
-  IssueTracker,
   Log,
   Workspace,
   WorkspaceProvider,
 } from "../ports.js";
 import type { Plan } from "./plan.js";
 
+/**
+ * What to do about the issue's state label: `set` it; `keep` it in step, unless a person took it off; or `leave` it,
+ * because a person has just changed it and the answer is not known yet.
+ */
+export type LabelRule = "set" | "keep" | "leave";
+
 /** What a session shows to the outside after each commit. Made by the app, which knows how things look. */
 export interface Projector {
-  project(checkpoint: Checkpoint, options: { readonly issue: Issue; readonly fresh: boolean }): Promise<Projected>;
+  project(
+    checkpoint: Checkpoint,
+    options: { readonly issue: Issue; readonly label: LabelRule },
+  ): Promise<Projected>;
 }
 
 export interface Projected {
@@ -35,7 +43,6 @@ export interface Session {
   readonly repository: string;
   readonly plan: Plan;
   readonly store: CheckpointStore;
-  readonly tracker: IssueTracker;
   readonly code: CodeHost;
   readonly workspaces: WorkspaceProvider;
   readonly commands: CommandRunner;
@@ -73,10 +80,13 @@ export async function commit(
       candidate = { ...candidate, checkpoint_id: `${candidate.checkpoint_id}${randomHex().slice(0, 2)}` };
       continue;
     }
-    if (result.status === "stored") return { status: "stored", checkpoint: candidate };
+    if (result.status === "stored") {
+      logStored(session, candidate);
+      return { status: "stored", checkpoint: candidate };
+    }
     const theirs = result.latest;
     if (theirs?.lease?.session_id !== session.id) return { status: "gave_way", latest: theirs };
-    candidate = rebased(candidate, theirs.checkpoint_id, session.maker);
+    candidate = rebased(candidate, theirs, session.maker);
   }
   throw new CrunchError({
     code: "checkpoint_contended",
@@ -101,4 +111,10 @@ export async function commitNext(
   extra: { readonly files?: readonly FileChange[]; readonly codeCommit?: string | null } = {},
 ): Promise<Committed> {
   return commit(session, nextCheckpoint(parent, change, session.maker), extra);
+}
+
+function logStored({ log }: Session, checkpoint: Checkpoint): void {
+  const { checkpoint_id: id, issue_number: issue, type, trigger, outcome, workflow_state } = checkpoint;
+  const fields = { event: "checkpoint", issue, id, type, trigger, outcome, phase: workflow_state.current_phase };
+  log.info(`checkpoint ${id} (${trigger})`, fields);
 }

@@ -20,7 +20,8 @@ export function standingOf(workflow: Workflow, phases: Phases, advance: "auto" |
     if (phase.kind === "terminal") return { kind: "finished", phase: phase.name };
     const status = phases[phase.name]?.status ?? "pending";
     if (status === "succeeded" || status === "skipped") {
-      if (status === "succeeded") done = phase.name;
+      // The label that approves a human phase is the label of the next one: it is not asked for twice.
+      if (status === "succeeded") done = phase.kind === "human" ? null : phase.name;
       continue;
     }
     if (status === "running") return { kind: "running", phase: phase.name };
@@ -68,7 +69,12 @@ export function withPhase(phases: Phases, name: string, change: Partial<PhaseSta
 }
 
 /** The phase has ended; when only the terminal one is left, the run has ended too. */
-export function endPhase(workflow: Workflow, phases: Phases, name: string, change: Partial<PhaseState>): Phases {
+export function endPhase(
+  workflow: Workflow,
+  phases: Phases,
+  name: string,
+  change: Partial<PhaseState>,
+): Phases {
   const ended = withPhase(phases, name, change);
   const standing = standingOf(workflow, ended, "auto");
   return standing.kind === "finished" ? withPhase(ended, standing.phase, { status: "succeeded" }) : ended;

@@ -19,7 +19,9 @@ export function commandGate(options: {
         timeoutMs: options.timeoutMs,
         signal: context.signal,
       });
-      const shown = options.command.map((word) => (/^[\w./:=@-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+      const shown = options.command
+        .map((word) => (/^[\w./:=@-]+$/.test(word) ? word : JSON.stringify(word)))
+        .join(" ");
       const passed = result.status === "exited" && result.exitCode === 0;
       return {
         status: passed ? "passed" : "failed",

@@ -1,7 +1,11 @@
 import type { Gate } from "./gate.js";
 
 /** Passes when a file of the issue's folder exists and has something in it. */
-export function outputGate(options: { readonly name: string; readonly phase: string; readonly path: string }): Gate {
+export function outputGate(options: {
+  readonly name: string;
+  readonly phase: string;
+  readonly path: string;
+}): Gate {
   return {
     name: options.name,
     type: "output",
@@ -12,7 +16,11 @@ export function outputGate(options: { readonly name: string; readonly phase: str
       if (!output) return failed(options.path, "is missing");
       if (output.isBlank) return failed(options.path, "is there, but empty");
       const summary = `${options.path} is there, ${output.sizeBytes} bytes`;
-      return { status: "passed", summary, details: `\`${options.path}\` is there, ${output.sizeBytes} bytes.` };
+      return {
+        status: "passed",
+        summary,
+        details: `\`${options.path}\` is there, ${output.sizeBytes} bytes.`,
+      };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
 import { stateLabel } from "../workflow/labels.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
-import { fenced, plain } from "./text.js";
+import { fenced, plain, shortened } from "./text.js";
 
 export interface StatusView {
   readonly checkpoint: Checkpoint;
@@ -14,9 +14,20 @@ export interface StatusView {
   readonly isLabelRemoved: boolean;
   /** The code branch was moved by somebody else, so the agent's commit is not on it. */
   readonly hasDiverged: boolean;
+  /** False when the token may not write checks. */
+  readonly areChecksShown: boolean;
 }
 
-const marks = { succeeded: "✅", failed: "❌", running: "⏳", waiting: "✋", skipped: "➖", pending: "▫️" } as const;
+const marks = {
+  succeeded: "✅",
+  failed: "❌",
+  running: "⏳",
+  waiting: "✋",
+  skipped: "➖",
+  pending: "▫️",
+} as const;
+
+const gateMarks = { passed: "✅", failed: "❌", skipped: "➖" } as const;
 
 /** Where the work stands, as Markdown: the sticky comment, the reply to `/crunch status`, the job's summary. */
 export function renderStatus(view: StatusView): string {
@@ -28,6 +39,7 @@ export function renderStatus(view: StatusView): string {
     phaseTable(view),
     failureText(checkpoint),
     gateList(checkpoint.governance_results.quality_gates),
+    view.areChecksShown ? "" : "The gates are not shown as checks: that takes a token with `checks: write`.",
     `**Checkpoint:** ${link}${view.pullRequest === null ? "" : ` · **Pull request:** #${view.pullRequest}`}`,
     `**What next:** ${whatNext(view)}`,
   ]
@@ -47,7 +59,8 @@ export function progressPercent(workflow: Workflow, checkpoint: Checkpoint): num
 
 function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView): string {
   const percent = `${progressPercent(workflow, checkpoint)} %`;
-  if (isLabelRemoved && standing.kind !== "finished") return `⏸️ Crunch stopped before \`${standing.phase}\` · ${percent}`;
+  if (isLabelRemoved && standing.kind !== "finished")
+    return `⏸️ Crunch stopped before \`${standing.phase}\` · ${percent}`;
   switch (standing.kind) {
     case "running":
       return `⏳ Crunch is working on \`${standing.phase}\` · ${percent}`;
@@ -71,9 +84,10 @@ function phaseTable({ workflow, checkpoint }: StatusView): string {
     .map(({ name }) => {
       const state = checkpoint.orchestrator_state.phases[name];
       const status = state?.status ?? "pending";
-      const summary = outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
+      const summary =
+        outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
       const attempt = state && state.attempt > 1 ? ` (attempt ${state.attempt})` : "";
-      return `| ${marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(summary).slice(0, 300)} |`;
+      return `| ${marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(shortened(summary, 300))} |`;
     });
   return ["| | phase | status | what was done |", "|---|---|---|---|", ...rows].join("\n");
 }
@@ -81,13 +95,18 @@ function phaseTable({ workflow, checkpoint }: StatusView): string {
 function failureText({ error, metadata }: Checkpoint): string {
   if (!error) return "";
   const tail = typeof metadata.output_tail === "string" ? metadata.output_tail.trim() : "";
-  const output = tail === "" ? "" : `\n\n<details><summary>The end of what it printed</summary>\n\n${fenced(tail)}\n</details>`;
+  const output =
+    tail === ""
+      ? ""
+      : `\n\n<details><summary>The end of what it printed</summary>\n\n${fenced(tail)}\n</details>`;
   return `**Why:** ${plain(error.message)}${output}`;
 }
 
 function gateList(gates: readonly GateResult[]): string {
   if (gates.length === 0) return "";
-  const lines = gates.map((gate) => `- ${gate.status === "passed" ? "✅" : "❌"} **${plain(gate.name)}**: ${plain(gate.summary)}`);
+  const lines = gates.map(
+    (gate) => `- ${gateMarks[gate.status]} **${plain(gate.name)}**: ${plain(gate.summary)}`,
+  );
   return `**Gates**\n${lines.join("\n")}`;
 }
 

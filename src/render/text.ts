@@ -1,11 +1,20 @@
 /** Text of others, made harmless inside Markdown: no mentions, no HTML, no markers of ours. */
 export function plain(text: string): string {
-  return text
-    .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replace(/@(?=\w)/g, "@\u200b")
-    .replace(/([\\`*_[\]|~])/g, "\\$1");
+  return (
+    text
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks out of a line or turns it round
+      .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replace(/@(?=\w)/g, "@\u200b")
+      .replace(/([\\`*_[\]|~])/g, "\\$1")
+  );
+}
+
+/** The beginning of a text; half a character is none, and GitHub takes no comment that has one. */
+export function shortened(text: string, most: number): string {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
 }
 
 /** Output of a program in a fence that it can't close. */
@@ -19,5 +28,7 @@ export function duration(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
-  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return seconds < 3600
+    ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+    : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }

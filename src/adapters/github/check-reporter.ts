@@ -1,8 +1,10 @@
 import type { CheckReporter, CheckRun } from "../../ports.js";
-import { isUncertain } from "./client.js";
+import { isUncertain, statusOf } from "./client.js";
+import { cut } from "./cut.js";
 import { named, type Repository } from "./repository.js";
 
 const longestSummary = 65_535;
+const cutNote = "\n\n… (cut here: too long for a check)";
 
 /** Gates as check runs. The external id names the result, so a check that is there is not made again. */
 export function createCheckReporter(repository: Repository): CheckReporter {
@@ -19,7 +21,7 @@ export function createCheckReporter(repository: Repository): CheckReporter {
   }
 
   async function create(headSha: string, run: CheckRun): Promise<void> {
-    const output = { title: run.title.slice(0, 250), summary: cut(run.summary) };
+    const output = { title: run.title.slice(0, 250), summary: cut(run.summary, longestSummary, cutNote) };
     const { name, conclusion, externalId } = run;
     await repository.octokit.checks.create({
       ...names,
@@ -34,24 +36,21 @@ export function createCheckReporter(repository: Repository): CheckReporter {
 
   return {
     async report(headSha, runs, { fresh }) {
-      if (runs.length === 0) return;
+      if (runs.length === 0) return "reported";
       let there = fresh ? new Set<string>() : await reported(headSha);
       for (const run of runs) {
         if (there.has(run.externalId)) continue;
         try {
           await create(headSha, run);
         } catch (error) {
+          if (statusOf(error) === 403) return "forbidden";
           if (!isUncertain(error)) throw error;
           there = await reported(headSha);
           if (!there.has(run.externalId)) await create(headSha, run);
         }
+        there.add(run.externalId);
       }
+      return "reported";
     },
   };
-}
-
-function cut(summary: string): string {
-  if (summary.length <= longestSummary) return summary;
-  const note = "\n\n… (cut here: too long for a check)";
-  return summary.slice(0, longestSummary - note.length) + note;
 }

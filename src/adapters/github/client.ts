@@ -4,6 +4,8 @@ import { CrunchError } from "../../errors.js";
 export interface ClientOptions {
   readonly baseUrl: string;
   readonly token: string | (() => Promise<string>);
+  /** `bearer` for the JWT of an App. */
+  readonly scheme?: "token" | "bearer";
   readonly sleep?: (ms: number) => Promise<void>;
   readonly onRetry?: (message: string) => void;
 }
@@ -28,15 +30,20 @@ export function createClient(options: ClientOptions): Octokit {
 function withPolicy(octokit: Octokit, options: ClientOptions): void {
   const sleep = options.sleep ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   octokit.hook.wrap("request", async (request, requestOptions) => {
-    const token = typeof options.token === "string" ? options.token : await options.token();
-    requestOptions.headers.authorization = `token ${token}`;
     for (let attempt = 1; ; attempt++) {
+      // Asked before each try: an installation's token may end during a wait.
+      const token = typeof options.token === "string" ? options.token : await options.token();
+      requestOptions.headers.authorization = `${options.scheme ?? "token"} ${token}`;
       try {
         return await request(requestOptions);
       } catch (error) {
         const waitMs = retryAfterMs(error, requestOptions.method, attempt);
-        if (waitMs === null || attempt === tries || waitMs > longestWaitMs) throw error;
-        options.onRetry?.(`GitHub: ${requestOptions.method} ${requestOptions.url} again in ${Math.ceil(waitMs / 1000)} s`);
+        if (waitMs === null) throw error;
+        if (attempt === tries || waitMs > longestWaitMs)
+          throw isRefusal(error) ? limited(error, waitMs) : error;
+        options.onRetry?.(
+          `GitHub: ${requestOptions.method} ${requestOptions.url} again in ${Math.ceil(waitMs / 1000)} s`,
+        );
         await sleep(waitMs);
       }
     }
@@ -44,10 +51,21 @@ function withPolicy(octokit: Octokit, options: ClientOptions): void {
 }
 
 function retryAfterMs(error: unknown, method: string, attempt: number): number | null {
-  const status = statusOf(error);
-  if (status === 403 || status === 429) return rateLimitWaitMs(error, attempt);
-  const isFault = status === null || status >= 500;
-  return isFault && method === "GET" ? 250 * 2 ** attempt : null;
+  if (isRefusal(error)) return rateLimitWaitMs(error, attempt);
+  return isUncertain(error) && method === "GET" ? 250 * 2 ** attempt : null;
+}
+
+function isRefusal(error: unknown): boolean {
+  return [403, 429].includes(statusOf(error) ?? 0);
+}
+
+function limited(cause: unknown, waitMs: number): CrunchError {
+  return new CrunchError({
+    code: "github_rate_limit",
+    message: `GitHub's rate limit is used up for another ${Math.ceil(waitMs / 60_000)} minutes.`,
+    hint: "Comment `/crunch` after that time to go on from the latest checkpoint.",
+    cause,
+  });
 }
 
 /** `Retry-After` if given; else until the reset; else, for a secondary limit, a minute, growing. */
@@ -55,8 +73,9 @@ function rateLimitWaitMs(error: unknown, attempt: number): number | null {
   const headers = headersOf(error);
   const retryAfter = Number(headers["retry-after"]);
   if (headers["retry-after"] !== undefined && Number.isFinite(retryAfter)) return retryAfter * 1000;
-  if (headers["x-ratelimit-remaining"] === "0") {
-    return Math.max(1000, Number(headers["x-ratelimit-reset"]) * 1000 - Date.now() + 1000);
+  const reset = Number(headers["x-ratelimit-reset"]);
+  if (headers["x-ratelimit-remaining"] === "0" && Number.isFinite(reset)) {
+    return Math.max(1000, reset * 1000 - Date.now() + 1000);
   }
   return /rate limit/i.test(error instanceof Error ? error.message : "") ? 60_000 * 2 ** (attempt - 1) : null;
 }
@@ -90,4 +109,14 @@ export async function orNull<T>(request: Promise<T>): Promise<T | null> {
 export function isUncertain(error: unknown): boolean {
   const status = statusOf(error);
   return !(error instanceof CrunchError) && (status === null || status >= 500);
+}
+
+/** A write that may take place twice without harm: repeated once when nobody can tell if it did. */
+export async function repeated<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (!isUncertain(error)) throw error;
+    return request();
+  }
 }

@@ -1,6 +1,7 @@
 import type { CodeHost } from "../../ports.js";
-import { statusOf } from "./client.js";
-import { branchTip, createCommit, type GitCommit, moveRef, treeEntries } from "./git-data.js";
+import { isUncertain, statusOf } from "./client.js";
+import { branchTip, createCommit, type GitCommit, treeEntries } from "./git-data.js";
+import { moveRef } from "./move-ref.js";
 import { named, type Repository } from "./repository.js";
 
 export function createCodeHost(repository: Repository): CodeHost {
@@ -14,8 +15,14 @@ export function createCodeHost(repository: Repository): CodeHost {
     return commit;
   }
 
-  async function findPullRequest(branch: string): Promise<number | null> {
-    const { data } = await octokit.pulls.list({ ...names, head: `${owner}:${branch}`, state: "open", per_page: 1 });
+  async function findPullRequest(branch: string, base: string): Promise<number | null> {
+    const { data } = await octokit.pulls.list({
+      ...names,
+      head: `${owner}:${branch}`,
+      base,
+      state: "open",
+      per_page: 1,
+    });
     return data[0]?.number ?? null;
   }
 
@@ -30,29 +37,33 @@ export function createCodeHost(repository: Repository): CodeHost {
     },
     async prepareCommit({ parent, changes, message }) {
       const entries = await treeEntries(repository, changes);
-      const commit = await createCommit(repository, { entries, baseTree: parent.tree, parents: [parent.sha], message });
+      const commit = await createCommit(repository, {
+        entries,
+        baseTree: parent.tree,
+        parents: [parent.sha],
+        message,
+      });
       known.set(commit.sha, commit);
       return commit;
     },
     async moveBranch(branch, to, from) {
       const moved = await moveRef(repository, branch, { from, to });
       if (moved.status === "moved") return "moved";
-      if (moved.tip === null || moved.tip === from) return "diverged";
-      // The branch is elsewhere than thought; an advance from there is still fine.
+      if (moved.tip === null || from !== null) return "diverged";
+      // It was thought not to exist, and it does; an advance from where it is, is still fine.
       const again = await moveRef(repository, branch, { from: moved.tip, to });
       return again.status === "moved" ? "moved" : "diverged";
     },
-    async openPullRequest({ branch, base, title, body, known: number }) {
-      if (number !== null) return number;
+    async openPullRequest({ branch, base, title, body }) {
+      const create = async () =>
+        (await octokit.pulls.create({ ...names, head: branch, base, title, body })).data.number;
       try {
-        const { data } = await octokit.pulls.create({ ...names, head: branch, base, title, body });
-        return data.number;
+        return await create();
       } catch (error) {
         // One that exists already answers 422; after a lost answer it may exist too.
-        const status = statusOf(error);
-        const found = status === null || status === 422 || status >= 500 ? await findPullRequest(branch) : null;
-        if (found === null) throw error;
-        return found;
+        if (statusOf(error) !== 422 && !isUncertain(error)) throw error;
+        const found = await findPullRequest(branch, base);
+        return found === null && isUncertain(error) ? create() : found;
       }
     },
   };

@@ -53,10 +53,12 @@ export function parseEvent(name: string, payload: unknown, options: EventOptions
 function fromIssues({ action, issue, label, sender }: z.infer<typeof Issues>, options: EventOptions): Parsed {
   const stranger = notHeard(sender, options);
   if (stranger) return stranger;
-  if (issue.pull_request !== undefined && issue.pull_request !== null) return ignored("a pull request, not an issue");
+  if (issue.pull_request !== undefined && issue.pull_request !== null)
+    return ignored("a pull request, not an issue");
   const about = { issue: issue.number, actor: sender.login };
   // Opening an issue with a label also sends `labeled`; the shared key makes one event of the two.
-  const name = action === "opened" ? issue.labels.find((each) => each.name.startsWith("state:"))?.name : label?.name;
+  const name =
+    action === "opened" ? issue.labels.find((each) => each.name.startsWith("state:"))?.name : label?.name;
   if (!name?.startsWith("state:")) return ignored("not about a state label");
   if (action === "opened" || action === "labeled") {
     return event({ kind: "labeled", ...about, label: name, key: `label:${name}@${issue.updated_at}` });
@@ -67,7 +69,10 @@ function fromIssues({ action, issue, label, sender }: z.infer<typeof Issues>, op
   return ignored(`Crunch does not react to issues.${action}`);
 }
 
-function fromComment({ action, issue, comment, sender }: z.infer<typeof IssueComment>, options: EventOptions): Parsed {
+function fromComment(
+  { action, issue, comment, sender }: z.infer<typeof IssueComment>,
+  options: EventOptions,
+): Parsed {
   // An old comment edited into a command is no command: nobody saw it being given.
   if (action !== "created") return ignored(`a comment was ${action}; only new ones count`);
   const stranger = notHeard(sender, options) ?? notHeard(comment.user, options);
@@ -77,7 +82,12 @@ function fromComment({ action, issue, comment, sender }: z.infer<typeof IssueCom
   if (issue.pull_request !== undefined && issue.pull_request !== null) {
     return ignored("commands belong on the issue, not on the pull request");
   }
-  const about = { issue: issue.number, actor: comment.user.login, commentId: comment.id, key: `comment:${comment.id}` };
+  const about = {
+    issue: issue.number,
+    actor: comment.user.login,
+    commentId: comment.id,
+    key: `comment:${comment.id}`,
+  };
   if (parsed.status === "unknown") return event({ kind: "bad_command", ...about, problem: parsed.problem });
   return event({ kind: "command", ...about, command: parsed.command });
 }
@@ -85,7 +95,12 @@ function fromComment({ action, issue, comment, sender }: z.infer<typeof IssueCom
 function fromDispatch({ inputs, sender }: z.infer<typeof Dispatch>, options: EventOptions): Parsed {
   const issue = Number(inputs.issue);
   if (!Number.isSafeInteger(issue) || issue < 1) return ignored(`the input \`issue\` is not an issue number`);
-  const parsed = parseArguments(inputs.command.trim().replace(/^\/crunch\b/, "").trim());
+  const parsed = parseArguments(
+    inputs.command
+      .trim()
+      .replace(/^\/crunch\b/, "")
+      .trim(),
+  );
   const about = { issue, actor: sender.login, commentId: null, key: `dispatch:${options.runId ?? "none"}` };
   if (parsed.status === "unknown") return event({ kind: "bad_command", ...about, problem: parsed.problem });
   return event({ kind: "command", ...about, command: parsed.command });
@@ -94,7 +109,9 @@ function fromDispatch({ inputs, sender }: z.infer<typeof Dispatch>, options: Eve
 function notHeard(user: z.infer<typeof User>, { ownLogin, allowedBots }: EventOptions): Parsed | null {
   if (user.login === ownLogin) return ignored("Crunch did that itself");
   const isBot = user.type === "Bot" || user.login.endsWith("[bot]");
-  return isBot && !allowedBots.includes(user.login) ? ignored(`${user.login} is a bot that is not on the allow list`) : null;
+  return isBot && !allowedBots.includes(user.login)
+    ? ignored(`${user.login} is a bot that is not on the allow list`)
+    : null;
 }
 
 const event = (event: CrunchEvent): Parsed => ({ status: "event", event });

@@ -1,5 +1,5 @@
 import type { FileChange } from "../../ports.js";
-import { isUncertain, orNull, statusOf } from "./client.js";
+import { orNull, repeated, statusOf } from "./client.js";
 import { named, type Repository } from "./repository.js";
 
 export interface GitCommit {
@@ -16,7 +16,11 @@ export type TreeEntry = {
 /** The commit a branch points to, in one request. */
 export async function branchTip(repository: Repository, branch: string): Promise<GitCommit | null> {
   try {
-    const { data } = await repository.octokit.repos.getCommit({ ...named(repository), ref: `heads/${branch}`, per_page: 1 });
+    const { data } = await repository.octokit.repos.getCommit({
+      ...named(repository),
+      ref: `heads/${branch}`,
+      per_page: 1,
+    });
     return { sha: data.sha, tree: data.commit.tree.sha };
   } catch (error) {
     // GitHub answers 422 for a name that is no commit, 409 for a repo without any.
@@ -25,13 +29,12 @@ export async function branchTip(repository: Repository, branch: string): Promise
   }
 }
 
-export async function readRef(repository: Repository, branch: string): Promise<string | null> {
-  const found = await orNull(repository.octokit.git.getRef({ ...named(repository), ref: `heads/${branch}` }));
-  return found?.data.object.sha ?? null;
-}
-
 /** Text goes inline with the tree; only what is not UTF-8 needs a blob of its own. */
-export async function treeEntries(repository: Repository, changes: readonly FileChange[], folder = ""): Promise<TreeEntry[]> {
+export async function treeEntries(
+  repository: Repository,
+  changes: readonly FileChange[],
+  folder = "",
+): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = [];
   for (const { path, mode, content } of changes) {
     const base = { path: folder + path, mode, type: "blob" as const };
@@ -39,7 +42,8 @@ export async function treeEntries(repository: Repository, changes: readonly File
     else if (isText(content)) entries.push({ ...base, content: content.toString("utf8") });
     else {
       const blob = { content: content.toString("base64"), encoding: "base64" };
-      const { data } = await repository.octokit.git.createBlob({ ...named(repository), ...blob });
+      const create = () => repository.octokit.git.createBlob({ ...named(repository), ...blob });
+      const { data } = await repeated(create);
       entries.push({ ...base, sha: data.sha });
     }
   }
@@ -59,70 +63,28 @@ export async function createCommit(
     readonly message: string;
   },
 ): Promise<GitCommit> {
+  const isNew = options.baseTree === null;
   const base = options.baseTree === null ? {} : { base_tree: options.baseTree };
-  // Trees and commits that nothing points to harm nobody, so these two may be repeated after a fault.
+  // GitHub refuses to delete from a tree that is only being made.
+  const entries = options.entries.filter((entry) => !(isNew && "sha" in entry && entry.sha === null));
+  // Trees and commits that nothing points to harm nobody, so these may be repeated after a fault.
   const tree = await repeated(() =>
-    repository.octokit.git.createTree({ ...named(repository), ...base, tree: options.entries.map((entry) => ({ ...entry })) }),
+    repository.octokit.git.createTree({
+      ...named(repository),
+      ...base,
+      tree: entries.map((entry) => ({ ...entry })),
+    }),
   );
   const { message, parents } = options;
   const commit = await repeated(() =>
-    repository.octokit.git.createCommit({ ...named(repository), message, parents: [...parents], tree: tree.data.sha }),
+    repository.octokit.git.createCommit({
+      ...named(repository),
+      message,
+      parents: [...parents],
+      tree: tree.data.sha,
+    }),
   );
   return { sha: commit.data.sha, tree: tree.data.sha };
-}
-
-async function repeated<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    if (!isUncertain(error)) throw error;
-    return request();
-  }
-}
-
-/**
- * Moves a branch from one commit to the next, or creates it; never by force. After a lost answer or a refusal the
- * branch itself tells what happened.
- */
-export async function moveRef(
-  repository: Repository,
-  branch: string,
-  options: { readonly from: string | null; readonly to: string },
-): Promise<{ readonly status: "moved" } | { readonly status: "refused"; readonly tip: string | null }> {
-  try {
-    const ref = `heads/${branch}`;
-    if (options.from === null) {
-      await repository.octokit.git.createRef({ ...named(repository), ref: `refs/${ref}`, sha: options.to });
-    } else await repository.octokit.git.updateRef({ ...named(repository), ref, sha: options.to, force: false });
-    return { status: "moved" };
-  } catch (error) {
-    const status = statusOf(error);
-    if (!isUncertain(error) && status !== 422 && status !== 409 && status !== 404) throw error;
-    const tip = await readRef(repository, branch);
-    if (tip === options.to || (tip !== null && (await isAncestor(repository, options.to, tip)))) return { status: "moved" };
-    if (tip === options.from && isUncertain(error)) return moveRefAgain(repository, branch, options);
-    // A name or commit that GitHub does not take is no race.
-    if (tip === null && options.from === null) throw error;
-    return { status: "refused", tip };
-  }
-}
-
-/** One more try, after the branch has shown that the first one did not take place. */
-async function moveRefAgain(
-  repository: Repository,
-  branch: string,
-  { from, to }: { readonly from: string | null; readonly to: string },
-) {
-  const ref = `heads/${branch}`;
-  if (from === null) await repository.octokit.git.createRef({ ...named(repository), ref: `refs/${ref}`, sha: to });
-  else await repository.octokit.git.updateRef({ ...named(repository), ref, sha: to, force: false });
-  return { status: "moved" } as const;
-}
-
-async function isAncestor(repository: Repository, older: string, newer: string): Promise<boolean> {
-  const basehead = `${older}...${newer}`;
-  const found = await orNull(repository.octokit.repos.compareCommitsWithBasehead({ ...named(repository), basehead }));
-  return found?.data.status === "ahead" || found?.data.status === "identical";
 }
 
 /** A file's bytes at a commit; a symlink to a file of the repo gives that file's. */

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { Issue, IssueTracker, Permission } from "../../ports.js";
-import { isUncertain, orNull, statusOf } from "./client.js";
+import { isUncertain, orNull, repeated, statusOf } from "./client.js";
+import { cut } from "./cut.js";
 import { named, type Repository } from "./repository.js";
 
 const longestComment = 65_536;
+const cutNote = "\n\n… (cut here: the comment would be too long for GitHub)";
 
 /** GitHub's answer about an issue, cut down to what Crunch uses. Payloads of events have the same shape. */
 export const GitHubIssue = z
@@ -36,7 +38,12 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
 
   async function findComment(issue: number, marker: string): Promise<number | null> {
     for (let page = 1; ; page++) {
-      const { data } = await octokit.issues.listComments({ ...names, issue_number: issue, per_page: 100, page });
+      const { data } = await octokit.issues.listComments({
+        ...names,
+        issue_number: issue,
+        per_page: 100,
+        page,
+      });
       const own = data.find(({ body, user }) => user?.login === ownLogin && body?.startsWith(marker));
       if (own) return own.id;
       if (data.length < 100) return null;
@@ -45,7 +52,8 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
 
   /** After a lost answer the comment may be there: look before writing it again. */
   async function createComment(issue: number, marker: string, body: string): Promise<number> {
-    const create = async () => (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
+    const create = async () =>
+      (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
     try {
       return await create();
     } catch (error) {
@@ -54,11 +62,17 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
     }
   }
 
-  async function upsertComment(issue: number, marker: string, text: string, knownId: number | null): Promise<number> {
-    const body = cut(`${marker}\n${text}`);
+  async function upsertComment(
+    issue: number,
+    marker: string,
+    text: string,
+    knownId: number | null,
+  ): Promise<number> {
+    const body = bodyOf(marker, text);
     const id = knownId ?? (await findComment(issue, marker));
     if (id === null) return createComment(issue, marker, body);
-    const edited = await orNull(octokit.issues.updateComment({ ...names, comment_id: id, body }));
+    const edit = () => octokit.issues.updateComment({ ...names, comment_id: id, body });
+    const edited = await orNull(repeated(edit));
     if (edited) return id;
     return knownId === null ? createComment(issue, marker, body) : upsertComment(issue, marker, text, null);
   }
@@ -84,15 +98,16 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
       return z.enum(["admin", "write", "read", "none"]).catch("none").parse(permission) satisfies Permission;
     },
     async addLabel(issue, label) {
-      await octokit.issues.addLabels({ ...names, issue_number: issue, labels: [label] });
+      await repeated(() => octokit.issues.addLabels({ ...names, issue_number: issue, labels: [label] }));
     },
     async removeLabel(issue, label) {
-      await orNull(octokit.issues.removeLabel({ ...names, issue_number: issue, name: label }));
+      const remove = () => octokit.issues.removeLabel({ ...names, issue_number: issue, name: label });
+      await orNull(repeated(remove));
     },
     upsertComment,
     async replyOnce(issue, marker, text) {
       if ((await findComment(issue, marker)) !== null) return "already there";
-      await createComment(issue, marker, cut(`${marker}\n${text}`));
+      await createComment(issue, marker, bodyOf(marker, text));
       return "posted";
     },
     async react(commentId, content) {
@@ -106,8 +121,6 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
   };
 }
 
-function cut(body: string): string {
-  if (body.length <= longestComment) return body;
-  const note = "\n\n… (cut here: the comment would be too long for GitHub)";
-  return body.slice(0, longestComment - note.length) + note;
+function bodyOf(marker: string, text: string): string {
+  return cut(`${marker}\n${text}`, longestComment, cutNote);
 }

@@ -1,0 +1,76 @@
+import { checkpointPath, indexPath, issueFolder, latestPath } from "../../checkpoint/layout.js";
+import type { Checkpoint } from "../../checkpoint/schema.js";
+import { decodeOfChain, idInLatest, latestMissing } from "./chain-rules.js";
+import { branchTip, type GitCommit, readFileAt } from "./git-data.js";
+import type { Repository } from "./repository.js";
+
+/** What is known of a chain's branch after reading or writing it: saves reading it again before the next write. */
+export interface Tip {
+  readonly commit: GitCommit | null;
+  readonly latest: Checkpoint | null;
+  /** Undefined until it is needed. */
+  readonly index: string | null | undefined;
+}
+
+/**
+ * How long a branch is taken to be where it was last seen. GitHub refuses an advance from a commit that the branch
+ * left sideways, but not from one that it was moved back from by hand: so after a long agent's run, look first.
+ */
+const trustedMs = 10_000;
+
+export const pathOf = (issue: number, path: string) => `${issueFolder(issue)}/${path}`;
+
+export function createChainTips(
+  repository: Repository,
+  branchOf: (issue: number) => string,
+  now: () => number,
+) {
+  const seen = new Map<number, { readonly tip: Tip; readonly at: number }>();
+
+  function remember(issue: number, tip: Tip, at = now()): Tip {
+    seen.set(issue, { tip, at });
+    return tip;
+  }
+
+  async function read(issue: number): Promise<Tip> {
+    const at = now();
+    const commit = await branchTip(repository, branchOf(issue));
+    const known = seen.get(issue)?.tip;
+    const isUnmoved = known !== undefined && known.commit?.sha === commit?.sha;
+    return remember(issue, isUnmoved ? known : await readCommit(issue, commit), at);
+  }
+
+  async function readCommit(issue: number, commit: GitCommit | null): Promise<Tip> {
+    const bytes = commit && (await readFileAt(repository, pathOf(issue, latestPath), commit.sha));
+    const latest = bytes && (await decodeLatest(issue, commit, bytes));
+    return { commit, latest, index: undefined };
+  }
+
+  /** `latest` is a symlink, and GitHub gives the file behind it; where it is a plain file, it holds the name. */
+  async function decodeLatest(issue: number, commit: GitCommit, bytes: Buffer): Promise<Checkpoint> {
+    // No checkpoint is as short as a name.
+    if (bytes.length >= 200) return decodeOfChain(bytes, issue, null);
+    const id = idInLatest(bytes.toString("utf8"));
+    const target = await readFileAt(repository, pathOf(issue, checkpointPath(id)), commit.sha);
+    if (!target) throw latestMissing(id);
+    return decodeOfChain(target, issue, id);
+  }
+
+  return {
+    read,
+    remember,
+    /** As last seen, however long ago. */
+    known: async (issue: number) => seen.get(issue)?.tip ?? read(issue),
+    /** As last seen, if that is not long ago. */
+    async recent(issue: number): Promise<Tip> {
+      const last = seen.get(issue);
+      return last && now() - last.at < trustedMs ? last.tip : read(issue);
+    },
+    async index(issue: number, tip: Tip): Promise<string | null> {
+      if (tip.index !== undefined) return tip.index;
+      if (!tip.commit) return null;
+      const bytes = await readFileAt(repository, pathOf(issue, indexPath), tip.commit.sha);
+      return bytes?.toString("utf8") ?? null;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { whileActive } from "../adapters/liveness.js";
+import { decide, type Situation } from "../engine/decide.js";
+import { type Decision, isStep } from "../engine/decision.js";
+import type { CrunchEvent } from "../engine/events.js";
+import { isHeldByAnother } from "../engine/lease.js";
+import { randomHex } from "../engine/session.js";
+import { CrunchError } from "../errors.js";
+import type { Permission } from "../ports.js";
+import type { Dependencies } from "./dependencies.js";
+import { type Loaded, loadConfig, loadIssue } from "./load.js";
+import type { Outcome } from "./outcome.js";
+import { carryOutRefusal, replyOnce, reportError } from "./replies.js";
+import { type Handling, runSteps, settle } from "./run-loop.js";
+import { saveManually } from "./save-manually.js";
+import { statusText } from "./status-text.js";
+
+/** How often a race for the run may be lost before the event is given up. */
+const mostTries = 5;
+
+/** The use case: something happened on an issue; decide what to do about it, and do it. */
+export async function handleEvent(deps: Dependencies, event: CrunchEvent): Promise<Outcome> {
+  const sessionId = `SES-${deps.clock.now().toISOString().slice(0, 10)}-${randomHex().slice(0, 12)}`;
+  try {
+    return await whileActive(sessionId, () => handle(deps, sessionId, event));
+  } catch (error) {
+    if (!(error instanceof CrunchError) || error.code === "interrupted") throw error;
+    return reportError(deps, event, error);
+  }
+}
+
+async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent): Promise<Outcome> {
+  const configured = await loadConfig(deps);
+  const permission = "actor" in event ? await deps.tracker.permissionOf(event.actor) : "none";
+  const storageBranch = configured.config.storage.branch.replaceAll("{issue}", String(event.issue));
+  let release: (() => void) | null = null;
+  try {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const loaded = await loadIssue(deps, configured, event.issue);
+      const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
+      const situation = situationOf(event, loaded, permission, isHeld);
+      const decision = decide(situation);
+      if (isStep(decision) && release === null) {
+        const slot = await deps.slots.take();
+        release = slot.release;
+        // Much may have happened while this waited in line.
+        if (slot.waited) continue;
+      }
+      const handling = { deps, sessionId, event, store: configured.store, storageBranch, loaded, situation };
+      const ended = await carryOut(handling, decision);
+      if (ended !== "gave_way") return ended;
+    }
+  } finally {
+    release?.();
+  }
+  return { status: "ignored", reason: "other sessions kept coming first" };
+}
+
+function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission, isHeld: boolean): Situation {
+  const { issue, latest, plan, obstacle } = loaded;
+  const { workflow, advance, maxAttempts } = plan;
+  const hasAgent = (phase: string) => plan.phases[phase]?.agent != null;
+  return { event, issue, latest, workflow, advance, maxAttempts, hasAgent, permission, isHeld, obstacle };
+}
+
+async function carryOut(handling: Handling, decision: Decision): Promise<Outcome | "gave_way"> {
+  const { deps, event } = handling;
+  switch (decision.kind) {
+    case "ignore":
+      return { status: "ignored", reason: decision.reason };
+    case "refuse":
+      return carryOutRefusal(deps, event, decision);
+    case "answer":
+      return answerStatus(handling);
+    case "save":
+      return saveManually(handling, decision.note);
+    case "wait":
+    case "finish":
+      return settle(handling, decision);
+    default:
+      return runSteps(handling, decision);
+  }
+}
+
+async function answerStatus({ deps, event, loaded, storageBranch }: Handling): Promise<Outcome> {
+  const { latest, plan, issue } = loaded;
+  const text = latest
+    ? statusText({ checkpoint: latest, plan, issue, storageBranch })
+    : "No run has begun on this issue. Add the label `state:enrich`, or comment `/crunch`, to begin.";
+  await replyOnce(deps, event.issue, event.key, text);
+  return { status: "answered", checkpoint: latest, text };
+}

@@ -1,0 +1,114 @@
+import type { Checkpoint } from "../checkpoint/schema.js";
+import type { Plan } from "../engine/plan.js";
+import type { LabelRule, Projected, Projector } from "../engine/session.js";
+import { labelFor, standingOf } from "../engine/standing.js";
+import type { CheckReporter, CodeHost, Issue, IssueTracker } from "../ports.js";
+import { renderCheck } from "../render/check.js";
+import { renderPullRequest } from "../render/pull-request.js";
+import { knownStateLabels } from "../workflow/labels.js";
+import { statusText, wasLabelRemoved } from "./status-text.js";
+
+const stickyMarker = "<!-- crunch:status -->";
+
+export interface ProjectorOptions {
+  readonly sessionId: string;
+  readonly plan: Plan;
+  readonly storageBranch: string;
+  readonly tracker: IssueTracker;
+  readonly code: CodeHost;
+  readonly checks: CheckReporter;
+}
+
+/**
+ * Makes GitHub show what a checkpoint says: branch, pull request, checks, comment, and the label last. All of it can
+ * be done again at any time without doubling anything.
+ */
+export function createProjector(options: ProjectorOptions): Projector {
+  const { plan, tracker, code, checks } = options;
+  /** What this session knows to be shown already. */
+  const branchesAt = new Map<string, string>();
+  const headsKnown = new Set<string>();
+  const checksSent = new Set<string>();
+  let comment: { id: number; body: string } | null = null;
+  let pullRequest: number | null = null;
+
+  async function projectBranch({
+    issue_snapshot: { branch, head_sha: head },
+    session_id,
+  }: Checkpoint): Promise<boolean> {
+    if (branch === null || head === null || branchesAt.get(branch) === head) return true;
+    const isNew = session_id === options.sessionId;
+    // Only a commit of this very session can't have been shown before.
+    const from = branchesAt.get(branch) ?? (isNew ? null : ((await code.head(branch))?.sha ?? null));
+    const moved = from === head ? "moved" : await code.moveBranch(branch, head, from);
+    if (moved === "diverged") return false;
+    branchesAt.set(branch, head);
+    if (isNew) headsKnown.add(head);
+    return true;
+  }
+
+  async function projectPullRequest(checkpoint: Checkpoint): Promise<number | null> {
+    const { branch, head_sha, base_sha, base_branch } = checkpoint.issue_snapshot;
+    const known = checkpoint.projections.pull_request ?? pullRequest;
+    if (known !== null || branch === null || head_sha === null || head_sha === base_sha) return known;
+    const text = renderPullRequest(checkpoint);
+    return code.openPullRequest({ branch, base: base_branch, ...text });
+  }
+
+  async function projectChecks(checkpoint: Checkpoint): Promise<boolean> {
+    const head = checkpoint.issue_snapshot.head_sha;
+    if (head === null) return true;
+    const runs = checkpoint.governance_results.quality_gates
+      .map((gate) => renderCheck(gate, checkpoint.orchestrator_state.run_id))
+      .filter(({ externalId }) => !checksSent.has(`${head} ${externalId}`));
+    const reported = await checks.report(head, runs, { fresh: headsKnown.has(head) });
+    headsKnown.add(head);
+    for (const { externalId } of runs) checksSent.add(`${head} ${externalId}`);
+    return reported === "reported";
+  }
+
+  async function projectComment(checkpoint: Checkpoint, body: string): Promise<number> {
+    const issue = checkpoint.issue_number;
+    if (comment?.body === body) return comment.id;
+    const id = await tracker.upsertComment(
+      issue,
+      stickyMarker,
+      body,
+      checkpoint.projections.comment_id ?? comment?.id ?? null,
+    );
+    comment = { id, body };
+    return id;
+  }
+
+  async function projectLabel(issue: Issue, wanted: string): Promise<Issue> {
+    const others = knownStateLabels(plan.workflow, issue.labels).filter((label) => label !== wanted);
+    // Added before the others go: a crash in between must not look like a person who removed the label.
+    if (!issue.labels.includes(wanted)) await tracker.addLabel(issue.number, wanted);
+    for (const label of others) await tracker.removeLabel(issue.number, label);
+    return {
+      ...issue,
+      labels: [...issue.labels.filter((label) => label !== wanted && !others.includes(label)), wanted],
+    };
+  }
+
+  async function project(
+    checkpoint: Checkpoint,
+    { issue, label }: { issue: Issue; label: LabelRule },
+  ): Promise<Projected> {
+    const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
+    const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
+    const isOnBranch = await projectBranch(checkpoint);
+    pullRequest = isOnBranch ? await projectPullRequest(checkpoint) : checkpoint.projections.pull_request;
+    const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
+    const body = statusText({
+      ...{ checkpoint, plan, issue, storageBranch: options.storageBranch, pullRequest, isLabelRemoved },
+      hasDiverged: !isOnBranch,
+      areChecksShown,
+    });
+    const commentId = await projectComment(checkpoint, body);
+    const shown = isLabelRemoved || label === "leave" ? issue : await projectLabel(issue, labelFor(standing));
+    return { commentId, pullRequest, issue: shown };
+  }
+
+  return { project };
+}

@@ -1,0 +1,117 @@
+import type { Checkpoint } from "../checkpoint/schema.js";
+import { decide, type Situation } from "../engine/decide.js";
+import { type Decision, isStep, type Step } from "../engine/decision.js";
+import type { CrunchEvent } from "../engine/events.js";
+import { type LabelRule, randomHex, type Session } from "../engine/session.js";
+import { takeStep } from "../engine/take-step.js";
+import type { CheckpointStore, Issue } from "../ports.js";
+import type { Dependencies } from "./dependencies.js";
+import type { Loaded } from "./load.js";
+import type { Outcome } from "./outcome.js";
+import { createProjector } from "./projector.js";
+import { carryOutRefusal } from "./replies.js";
+import { statusText } from "./status-text.js";
+
+/** What is at hand once an event has been decided upon. */
+export interface Handling {
+  readonly deps: Dependencies;
+  readonly sessionId: string;
+  readonly event: CrunchEvent;
+  readonly store: CheckpointStore;
+  readonly storageBranch: string;
+  readonly loaded: Loaded;
+  readonly situation: Situation;
+}
+
+/** Where the run is, and the issue as it was last seen. */
+interface Position {
+  readonly latest: Checkpoint;
+  readonly issue: Issue;
+}
+
+/** Takes step after step until the run waits for somebody or is over. `gave_way`: another session came first. */
+export async function runSteps(handling: Handling, first: Step): Promise<Outcome | "gave_way"> {
+  const { deps, event, loaded } = handling;
+  const session = sessionFor(handling);
+  const actor = "actor" in event ? event.actor : "crunch";
+  if (event.kind === "command" && event.commentId !== null) await deps.tracker.react(event.commentId, "eyes");
+  try {
+    let { latest, issue } = loaded;
+    // What an earlier session left half shown is put right first; the label is what this event is about.
+    if (latest)
+      ({ latest, issue } = await show(
+        session,
+        { latest, issue },
+        event.kind === "started" ? "keep" : "leave",
+      ));
+    for (let step = first; ; ) {
+      const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor });
+      if (taken.status === "gave_way") return "gave_way";
+      latest = taken.checkpoint;
+      // People act while agents work: look again, but not after a step that took no time.
+      if (step.kind === "run") issue = await deps.tracker.issue(issue.number);
+      const next = decideNext(handling, { latest, issue });
+      if (next.kind !== "pass") ({ latest, issue } = await show(session, { latest, issue }, "keep"));
+      if (!isStep(next)) return end(handling, next, { latest, issue });
+      step = next;
+    }
+  } finally {
+    await session.workspace?.close();
+  }
+}
+
+/** Nothing is to be run: shows where the run stands, and why it goes no further. */
+export async function settle(
+  handling: Handling,
+  decision: Extract<Decision, { kind: "wait" | "finish" }>,
+): Promise<Outcome> {
+  const { latest, issue } = handling.loaded;
+  if (!latest) return { status: "ignored", reason: "no run has begun" };
+  const shown = await show(sessionFor(handling), { latest, issue }, "keep");
+  return end(handling, decision, shown);
+}
+
+async function show(session: Session, { latest, issue }: Position, label: LabelRule): Promise<Position> {
+  const shown = await session.projector.project(latest, { issue, label });
+  const projections = { comment_id: shown.commentId, pull_request: shown.pullRequest };
+  return { latest: { ...latest, projections }, issue: shown.issue };
+}
+
+function decideNext({ situation, event }: Handling, { latest, issue }: Position): Decision {
+  const going = { kind: "continue" as const, issue: event.issue, key: event.key };
+  return decide({ ...situation, event: going, latest, issue, isHeld: false });
+}
+
+async function end(handling: Handling, decision: Decision, { latest, issue }: Position): Promise<Outcome> {
+  const { deps, event, storageBranch, loaded } = handling;
+  const text = statusText({ checkpoint: latest, plan: loaded.plan, issue, storageBranch });
+  switch (decision.kind) {
+    case "finish":
+      return { status: "finished", checkpoint: latest, text };
+    case "wait": {
+      if (decision.reason !== "failed")
+        return { status: "waiting", reason: decision.reason, checkpoint: latest, text };
+      return {
+        status: "failed",
+        reason: latest.error?.message ?? "the phase failed",
+        checkpoint: latest,
+        text,
+      };
+    }
+    case "refuse":
+      return carryOutRefusal(deps, event, decision);
+    default:
+      throw new Error(`a run can't end with the decision ${decision.kind}`);
+  }
+}
+
+function sessionFor({ deps, sessionId, store, storageBranch, loaded: { plan } }: Handling): Session {
+  const { repository, holder, tracker, code, checks, workspaces, commands, redact, clock, log, signal } =
+    deps;
+  const projector = createProjector({ sessionId, plan, storageBranch, tracker, code, checks });
+  const maker = { now: () => clock.now(), randomHex, sessionId };
+  return {
+    ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },
+    ...{ redact, clock, log, signal, maker, workspace: null },
+  };
+}

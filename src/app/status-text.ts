@@ -1,0 +1,40 @@
+import { issueFolder } from "../checkpoint/layout.js";
+import type { Checkpoint } from "../checkpoint/schema.js";
+import type { Plan } from "../engine/plan.js";
+import { type Standing, standingOf } from "../engine/standing.js";
+import type { Issue } from "../ports.js";
+import { renderStatus } from "../render/status.js";
+import { knownStateLabels } from "../workflow/labels.js";
+
+export interface StatusOptions {
+  readonly checkpoint: Checkpoint;
+  readonly plan: Plan;
+  readonly issue: Issue;
+  readonly storageBranch: string;
+  readonly pullRequest?: number | null;
+  readonly isLabelRemoved?: boolean;
+  readonly hasDiverged?: boolean;
+  readonly areChecksShown?: boolean;
+}
+
+/** Where a run stands, as Markdown with links into the repo. */
+export function statusText(options: StatusOptions): string {
+  const { checkpoint, plan, issue, storageBranch } = options;
+  const web = issue.url.replace(/\/issues\/\d+$/, "");
+  const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
+  return renderStatus({
+    checkpoint,
+    workflow: plan.workflow,
+    standing,
+    fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${issueFolder(issue.number)}/${path}`),
+    pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
+    isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
+    hasDiverged: options.hasDiverged ?? false,
+    areChecksShown: options.areChecksShown ?? true,
+  });
+}
+
+/** Nobody but a person takes the last state label off, and that means: stop. */
+export function wasLabelRemoved(plan: Plan, issue: Issue, standing: Standing): boolean {
+  return standing.kind !== "finished" && knownStateLabels(plan.workflow, issue.labels).length === 0;
+}

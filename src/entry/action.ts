@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import * as core from "@actions/core";
+import { z } from "zod";
+import { createClient } from "../adapters/github/client.js";
+import { type Parsed, parseEvent } from "../adapters/github/events.js";
+import type { Repository } from "../adapters/github/repository.js";
+import { checkoutHead } from "../adapters/workspace/checkout-head.js";
+import { createGitHubDependencies } from "../app/github-dependencies.js";
+import { handleEvent } from "../app/handle-event.js";
+import { checkpointOf, type Outcome } from "../app/outcome.js";
+import { createSlots } from "../app/slots.js";
+import { CrunchError, messageOf } from "../errors.js";
+import { createRedactor, secretsIn } from "../redact.js";
+import type { ActionInput, ActionOutput } from "./action-contract.js";
+
+const Runner = z.object({
+  GITHUB_EVENT_NAME: z.string().min(1),
+  GITHUB_EVENT_PATH: z.string().min(1),
+  GITHUB_REPOSITORY: z.string().regex(/^[^/]+\/[^/]+$/),
+  GITHUB_API_URL: z.string().default("https://api.github.com"),
+  GITHUB_RUN_ID: z.coerce.number().int().default(0),
+  GITHUB_RUN_ATTEMPT: z.coerce.number().int().default(1),
+  GITHUB_ACTOR: z.string().default(""),
+  GITHUB_WORKSPACE: z.string().default(""),
+});
+type Runner = z.infer<typeof Runner>;
+
+const Payload = z.looseObject({
+  repository: z.looseObject({ default_branch: z.string() }).optional(),
+});
+
+const input = (name: ActionInput) => core.getInput(name);
+const output = (name: ActionOutput, value: string) => core.setOutput(name, value);
+
+export async function run(signal: AbortSignal): Promise<void> {
+  const runner = readRunner();
+  const token = input("github-token");
+  if (token === "") throw missingToken();
+  core.setSecret(token);
+  const payload = readPayload(runner.GITHUB_EVENT_PATH);
+  const parsed = eventOf(runner, payload);
+  if (parsed.status === "ignored") return report({ status: "ignored", reason: parsed.reason });
+  const dependencies = createGitHubDependencies({
+    repository: await openRepository(runner, payload, token),
+    ownLogin: input("bot-login"),
+    authority: { kind: "repo" },
+    holder: { kind: "actions", run_id: runner.GITHUB_RUN_ID, run_attempt: runner.GITHUB_RUN_ATTEMPT },
+    slots: createSlots(1),
+    redact: createRedactor([token, ...secretsIn(process.env)]),
+    log: {
+      info: (message) => core.info(message),
+      warn: (message) => core.warning(message),
+      error: (message) => core.error(message),
+    },
+    signal,
+    checkout: await checkout(runner),
+  });
+  await report(await handleEvent(dependencies, parsed.event));
+}
+
+function readRunner(): Runner {
+  const parsed = Runner.safeParse(process.env);
+  if (parsed.success) return parsed.data;
+  const names = [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
+  throw new CrunchError({
+    code: "not_on_a_runner",
+    message: `The environment lacks ${names.join(", ")}.`,
+    hint: "This file runs as a GitHub Action. To try Crunch on your machine, use `npm start`.",
+  });
+}
+
+function readPayload(path: string): z.infer<typeof Payload> {
+  return Payload.parse(JSON.parse(readFileSync(path, "utf8")));
+}
+
+/** The inputs `issue` and `command` win: they make any event, such as a schedule, a command for one issue. */
+function eventOf(runner: Runner, payload: unknown): Parsed {
+  const options = {
+    ownLogin: input("bot-login"),
+    allowedBots: input("allowed-bots")
+      .split(/[\s,]+/)
+      .filter((login) => login !== ""),
+    runId: runner.GITHUB_RUN_ID,
+  };
+  if (input("issue") === "") return parseEvent(runner.GITHUB_EVENT_NAME, payload, options);
+  const inputs = { issue: input("issue"), command: input("command") };
+  return parseEvent("workflow_dispatch", { inputs, sender: { login: runner.GITHUB_ACTOR } }, options);
+}
+
+async function openRepository(
+  runner: Runner,
+  payload: z.infer<typeof Payload>,
+  token: string,
+): Promise<Repository> {
+  const [owner = "", repo = ""] = runner.GITHUB_REPOSITORY.split("/");
+  const octokit = createClient({
+    baseUrl: runner.GITHUB_API_URL,
+    token,
+    onRetry: (message) => core.info(message),
+  });
+  const fromPayload = payload.repository?.default_branch;
+  const defaultBranch = fromPayload ?? (await octokit.repos.get({ owner, repo })).data.default_branch;
+  return { octokit, owner, repo, defaultBranch };
+}
+
+/** The agent works in the job's checkout when there is one: its dependencies may be installed there. */
+async function checkout({ GITHUB_WORKSPACE }: Runner) {
+  const directory = input("working-directory") || GITHUB_WORKSPACE;
+  const sha = directory === "" ? null : await checkoutHead(directory);
+  return sha === null ? null : { directory, sha };
+}
+
+async function report(outcome: Outcome): Promise<void> {
+  const checkpoint = checkpointOf(outcome);
+  const reason = "reason" in outcome ? outcome.reason : "";
+  core.info(`${outcome.status}${reason === "" ? "" : `: ${reason}`}`);
+  output("status", outcome.status);
+  output("reason", reason);
+  output("phase", checkpoint?.workflow_state.current_phase ?? "");
+  output("checkpoint-id", checkpoint?.checkpoint_id ?? "");
+  output("pull-request", String(checkpoint?.projections.pull_request ?? ""));
+  const text = "text" in outcome ? outcome.text : `Crunch had nothing to do: ${outcome.reason}.`;
+  if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(text, true).write();
+  if (isFailure(outcome)) core.setFailed(reason);
+}
+
+/** A refused wish is no failure of the job, unless nobody's wish could be carried out. */
+function isFailure(outcome: Outcome): boolean {
+  if (outcome.status === "refused") return outcome.code === "config_invalid" || outcome.code === "no_agent";
+  return outcome.status === "failed";
+}
+
+function missingToken(): CrunchError {
+  return new CrunchError({
+    code: "no_token",
+    message: "The input github-token is empty.",
+    hint: "Leave it out to use the job's own token, or give one with write access to contents, issues, pull requests and checks.",
+  });
+}
+
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(signal));
+try {
+  await run(stop.signal);
+} catch (error) {
+  const hint = error instanceof CrunchError ? ` ${error.hint}` : "";
+  core.setFailed(`${messageOf(error)}${hint}`);
+  if (process.env.CRUNCH_DEBUG && error instanceof Error) core.info(error.stack ?? "");
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError } from "commander";
+import { CrunchError, messageOf } from "../errors.js";
+
+const program = new Command("crunch").description("Makes long agent work on a GitHub issue durable.");
+
+program
+  .command("start")
+  .description("try Crunch: an embedded GitHub with a sample repo, the bot, and an agent that is a script")
+  .option("--once", "exit when the sample issue is done: 0, or 1 with the reason", false)
+  .option("--port <number>", "port of the embedded GitHub (default: any free one)", portNumber, 0)
+  .option("--pace <ms>", "how long the sample agent rests between its steps", milliseconds, 120)
+  .action(async (options: { once: boolean; port: number; pace: number }) => {
+    const { start } = await import("./start/start.js");
+    process.exitCode = await start({ once: options.once, port: options.port, paceMs: options.pace });
+  });
+
+program
+  .command("bot")
+  .description("run the bot; it is configured by environment variables, see docs/bot.md")
+  .action(async () => {
+    const { runBot } = await import("./bot-main.js");
+    await runBot(process.env);
+  });
+
+program
+  .command("verify")
+  .description("read an issue's checkpoints back and check every hash, parent and entry")
+  .argument("<issue>", "owner/repo#number")
+  .option("--storage-branch <name>", "where the checkpoints are", "crunch/issue-{issue}")
+  .action(async (issue: string, options: { storageBranch: string }) => {
+    const { verify } = await import("./verify.js");
+    process.exitCode = await verify(issue, options.storageBranch, process.env);
+  });
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError("A port is a number from 0 to 65535.");
+  return port;
+}
+
+function milliseconds(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("Expected a number of milliseconds.");
+  return Number(text);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const hint = error instanceof CrunchError ? `\n${error.hint}` : "";
+  console.error(`crunch: ${messageOf(error)}${hint}`);
+  if (process.env.CRUNCH_DEBUG && error instanceof Error) console.error(error.stack);
+  process.exitCode = 1;
+}

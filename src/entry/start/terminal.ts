@@ -1,0 +1,73 @@
+import { stripVTControlCharacters } from "node:util";
+import colors from "picocolors";
+import type { BotLine } from "./bot-process.js";
+
+const marks = {
+  phase_started: colors.cyan("▶"),
+  checkpoint: colors.magenta("◆"),
+  progress: colors.dim("·"),
+  passed: colors.green("✔"),
+  failed: colors.red("✘"),
+  person: colors.yellow("☺"),
+  warning: colors.yellow("!"),
+} as const;
+
+export interface Terminal {
+  say(text?: string): void;
+  /** A line with the time since the start. */
+  at(mark: string, text: string): void;
+  person(text: string): void;
+  warn(text: string): void;
+  bot(line: BotLine, requests: number): void;
+}
+
+/** Shows live what happens. Colours are left out by themselves where the output is no terminal. */
+export function createTerminal(write: (text: string) => void): Terminal {
+  const began = Date.now();
+  const say = (text = "") => write(`${text}\n`);
+  const at = (mark: string, text: string) => {
+    const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6);
+    say(`${colors.dim(`${seconds}s`)}  ${mark} ${text}`);
+  };
+
+  function bot(line: BotLine, requests: number): void {
+    const text = stripVTControlCharacters(line.message);
+    const sent = colors.dim(`${requests} requests`);
+    if (line.level !== "info") return at(marks.warning, colors.yellow(text));
+    switch (line.event) {
+      case "phase_started":
+        return at(marks.phase_started, `${colors.bold(String(line.phase))}${attemptText(line.attempt)}`);
+      case "progress":
+        return at(
+          marks.progress,
+          colors.dim(`  ${text}${typeof line.percent === "number" ? ` (${line.percent} %)` : ""}`),
+        );
+      case "gate":
+        return at(line.status === "passed" ? marks.passed : marks.failed, `  ${text}`);
+      case "checkpoint":
+        return at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
+      case "phase_ended": {
+        const mark = line.outcome === "succeeded" ? marks.passed : marks.failed;
+        return at(mark, `${colors.bold(text)} ${colors.dim("·")} ${sent}`);
+      }
+      case "handled":
+        return line.status === "ignored"
+          ? undefined
+          : at(marks.progress, `${text} ${colors.dim("·")} ${sent}`);
+      default:
+        return;
+    }
+  }
+
+  return {
+    say,
+    at,
+    bot,
+    person: (text) => at(marks.person, text),
+    warn: (text) => at(marks.warning, text),
+  };
+}
+
+function attemptText(attempt: unknown): string {
+  return typeof attempt === "number" && attempt > 1 ? colors.yellow(` (attempt ${attempt})`) : "";
+}

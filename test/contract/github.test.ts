@@ -1,0 +1,61 @@
+import { afterAll, beforeAll } from "vitest";
+import { createGitHubStore } from "../../src/adapters/github/checkpoint-store.js";
+import { createClient } from "../../src/adapters/github/client.js";
+import { issueFolder } from "../../src/checkpoint/layout.js";
+import { type EmbeddedGitHub, startEmbeddedGitHub } from "../../src/embedded-github/index.js";
+import { describeCheckpointStore, type OpenStore } from "./checkpoint-store.js";
+
+let gh: EmbeddedGitHub;
+let opened = 0;
+beforeAll(async () => {
+  gh = await startEmbeddedGitHub({ owner: "octo", repo: "demo", files: { "README.md": "# Demo\n" } });
+});
+afterAll(() => gh.close());
+
+const names = { owner: "octo", repo: "demo" };
+
+/** A fresh name for every test, so that one GitHub serves them all. */
+async function open(template: string): Promise<OpenStore> {
+  const branchTemplate = template.replace("crunch", `crunch-${++opened}`);
+  const octokit = createClient({ baseUrl: gh.url, token: gh.actionsToken, sleep: async () => {} });
+  const store = () => createGitHubStore({ ...names, octokit, defaultBranch: "main" }, branchTemplate);
+  const branchOf = (issue: number) => branchTemplate.replace("{issue}", String(issue));
+
+  async function entry(issue: number, path: string) {
+    const tree_sha = (await octokit.git.getRef({ ...names, ref: `heads/${branchOf(issue)}` })).data.object
+      .sha;
+    const { data } = await octokit.git.getTree({ ...names, tree_sha, recursive: "1" });
+    return data.tree.find((one) => one.path === `${issueFolder(issue)}/${path}`);
+  }
+
+  return {
+    store: store(),
+    reopen: store,
+    close: async () => {},
+    operations: () => gh.requests.count(),
+    mode: async (issue, path) => (await entry(issue, path))?.mode ?? null,
+    async read(issue, path) {
+      const found = await entry(issue, path);
+      if (!found?.sha) return null;
+      const { data } = await octokit.git.getBlob({ ...names, file_sha: found.sha });
+      return Buffer.from(data.content, "base64");
+    },
+    async corrupt(issue, path, bytes) {
+      const ref = `heads/${branchOf(issue)}`;
+      const parent = (await octokit.git.getRef({ ...names, ref })).data.object.sha;
+      const content = bytes.toString("base64");
+      const blob = await octokit.git.createBlob({ ...names, content, encoding: "base64" });
+      const tree = await octokit.git.createTree({
+        ...names,
+        base_tree: (await octokit.git.getCommit({ ...names, commit_sha: parent })).data.tree.sha,
+        tree: [{ path: `${issueFolder(issue)}/${path}`, mode: "100644", type: "blob", sha: blob.data.sha }],
+      });
+      const made = { message: "By hand", tree: tree.data.sha, parents: [parent] };
+      const commit = await octokit.git.createCommit({ ...names, ...made });
+      await octokit.git.updateRef({ ...names, ref, sha: commit.data.sha });
+    },
+  };
+}
+
+describeCheckpointStore("GitHub, a branch an issue,", () => open("crunch/issue-{issue}"));
+describeCheckpointStore("GitHub, a shared branch,", () => open("crunch-state"));
