@@ -36,7 +36,10 @@ export function createEventQueue(options: { readonly log: Log; readonly signal: 
         return await work();
       } catch (error) {
         if (signal.aborted) return;
-        const next = waitMs === null ? "giving up; the run is safe and `/crunch` continues it" : `again in ${waitMs / 1000} s`;
+        const next =
+          waitMs === null
+            ? "giving up; the run is safe and `/crunch` continues it"
+            : `again in ${waitMs / 1000} s`;
         log.error(`${name}: ${messageOf(error)}; ${next}`);
         if (waitMs === null) return;
         await delay(waitMs, undefined, { signal }).catch(() => {});

@@ -52,7 +52,11 @@ function subjectOf(event: CrunchEvent, { code, detail }: Refusal): string {
 }
 
 /** An error that stops the run is told on the issue, with what to do. */
-export async function reportError(deps: Dependencies, event: CrunchEvent, error: CrunchError): Promise<Outcome> {
+export async function reportError(
+  deps: Dependencies,
+  event: CrunchEvent,
+  error: CrunchError,
+): Promise<Outcome> {
   const message = plain(deps.redact(error.message));
   const text = `**Crunch stopped**: ${message}\n\n${deps.redact(error.hint)}`;
   await replyOnce(deps, event.issue, `error ${error.code} ${event.key} ${error.message}`, text);

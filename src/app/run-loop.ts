@@ -112,6 +112,6 @@ function sessionFor({ deps, sessionId, store, storageBranch, loaded: { plan } }:
   const maker = { now: () => clock.now(), randomHex, sessionId };
   return {
     ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },
-    ...{ redact, clock, log, signal, maker, workspace: null },
+    ...{ redact, clock, log, signal, maker, workspace: null, notes: new Map<string, string>() },
   };
 }

@@ -33,7 +33,8 @@ const invariants: readonly Invariant[] = [
     for (const { checkpoint_id: id } of index) {
       const parent = checkpoints.get(id)?.parent_checkpoint_id ?? null;
       if (parent === null && seen.size > 0) found.push(`${id} has no parent, but is not the first`);
-      if (parent !== null && !seen.has(parent)) found.push(`${id} names the parent ${parent}, which does not come before it`);
+      if (parent !== null && !seen.has(parent))
+        found.push(`${id} names the parent ${parent}, which does not come before it`);
       seen.add(id);
     }
     return found;
@@ -45,7 +46,8 @@ const invariants: readonly Invariant[] = [
   },
   function aPhaseVersionSucceedsOnce({ checkpoints }) {
     const ended = [...checkpoints.values()].filter(
-      ({ type, outcome, trigger }) => type === "POST" && outcome === "succeeded" && trigger === "phase_transition",
+      ({ type, outcome, trigger }) =>
+        type === "POST" && outcome === "succeeded" && trigger === "phase_transition",
     );
     const keys = ended.map(({ workflow_state, phase_version, orchestrator_state: { run_id } }) =>
       [run_id, workflow_state.current_phase, phase_version].join(" "),

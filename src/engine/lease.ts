@@ -7,7 +7,9 @@ const marginMs = 5 * 60_000;
 /** How long the projections of a commit may take before another session may redo them. */
 const projectionMs = 2 * 60_000;
 
-export function leaseFor(session: Session, workMs: number): Lease {
+type Claimant = Pick<Session, "id" | "holder" | "clock">;
+
+export function leaseFor(session: Claimant, workMs: number): Lease {
   const now = session.clock.now().getTime();
   return {
     session_id: session.id,
@@ -18,7 +20,7 @@ export function leaseFor(session: Session, workMs: number): Lease {
 }
 
 /** Held just long enough to show what was committed. */
-export function closingLease(session: Session): Lease {
+export function closingLease(session: Claimant): Lease {
   const now = session.clock.now().getTime();
   return { ...leaseFor(session, 0), expires_at: new Date(now + projectionMs).toISOString() };
 }

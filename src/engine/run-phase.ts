@@ -2,22 +2,15 @@ import type { CheckpointChange } from "../checkpoint/create.js";
 import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
-import type { AgentResult, FileChange, Issue, Workspace } from "../ports.js";
+import type { FileChange, Issue, Workspace } from "../ports.js";
 import { agentContext } from "./agent-context.js";
+import { agentRecord, notesFile } from "./agent-record.js";
 import { evaluateGates, gatesAfter, mergeResults } from "./gates.js";
+import { type Failure, gateFailure, judge } from "./judgement.js";
 import { closingLease } from "./lease.js";
-import { artifactsOf, outputsSeen } from "./outputs.js";
-import type { PhasePlan } from "./plan.js";
-import { sortChanges } from "./publish-policy.js";
+import { outputsSeen } from "./outputs.js";
 import { type Committed, commitNext, type Session } from "./session.js";
 import { completedPhases, endPhase, withPhase } from "./standing.js";
-
-interface Produced {
-  readonly code: readonly FileChange[];
-  readonly outputs: readonly FileChange[];
-}
-
-type Failure = NonNullable<Checkpoint["error"]>;
 
 /** Runs a claimed phase: agent, gates, and the one commit that makes what they produced count. */
 export async function runPhase(session: Session, claim: Checkpoint, issue: Issue): Promise<Committed> {
@@ -73,6 +66,7 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
     },
     { files: [...produced.outputs, ...notesFile(phase.agent.name, result.notes)], codeCommit: head },
   );
+  if (result.notes !== null) session.notes.set(phase.agent.name, result.notes);
   logEnd(session, claim, gates, failure, session.clock.now().getTime() - began);
   await keepOrDrop(session, workspace, failure, head);
   return committed;
@@ -103,73 +97,6 @@ async function keepOrDrop(
   if (failure === null || head !== null) return workspace.settle(head ?? workspace.baseSha);
   await workspace.close();
   session.workspace = null;
-}
-
-async function judge(
-  session: Session,
-  claim: Checkpoint,
-  phase: PhasePlan,
-  workspace: Workspace,
-  result: AgentResult,
-) {
-  const nothing: Produced = { code: [], outputs: [] };
-  const ended = agentFailure(result);
-  if (ended) return { produced: nothing, failure: ended };
-  let changes: readonly FileChange[];
-  try {
-    changes = await workspace.changes();
-  } catch (error) {
-    if (!(error instanceof CrunchError)) throw error;
-    return { produced: nothing, failure: { code: error.code, message: error.message, hint: error.hint } };
-  }
-  const sorted = sortChanges(changes, {
-    issue: claim.issue_number,
-    writes: phase.writes,
-    protectedPaths: session.plan.protectedPaths,
-  });
-  if (sorted.status === "refused") {
-    const listed = sorted.paths.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
-    const failure: Failure = {
-      code: "path_not_allowed",
-      message: `The agent changed what it must not: ${listed.join(", ")}. Nothing of this attempt was kept.`,
-      hint: "Allow the path with `writes` or `protected_paths` in .github/crunch.yml, or comment `/crunch` to try again.",
-    };
-    return { produced: nothing, failure };
-  }
-  const clean = (file: FileChange) => ({ ...file, content: redactedContent(file.content, session.redact) });
-  return {
-    produced: { code: sorted.code.map(clean), outputs: sorted.outputs.map(clean) },
-    failure: unmet(result),
-  };
-}
-
-/** Only text can be searched for secrets; a binary file stays as it is. */
-function redactedContent(content: Buffer | null, redact: (text: string) => string): Buffer | null {
-  if (content === null || content.includes(0)) return content;
-  const text = content.toString("utf8");
-  const clean = redact(text);
-  return clean === text ? content : Buffer.from(clean);
-}
-
-function agentFailure(result: AgentResult): Failure | null {
-  if (result.status === "succeeded") return null;
-  const hint = "Comment `/crunch` to try again; the notes so far are kept for the next attempt.";
-  return { code: `agent_${result.status}`, message: result.summary, hint };
-}
-
-function unmet(result: AgentResult): Failure | null {
-  const names = Object.entries(result.acceptanceCriteria)
-    .filter(([, isMet]) => !isMet)
-    .map(([name]) => name);
-  if (names.length === 0) return null;
-  const message = `The agent says it is complete, but these acceptance criteria are not met: ${names.join(", ")}.`;
-  return { code: "acceptance_unmet", message, hint: "Comment `/crunch` to let it go on." };
-}
-
-function gateFailure(failed: readonly { readonly name: string; readonly summary: string }[]): Failure | null {
-  if (failed.length === 0) return null;
-  const message = `Not passed: ${failed.map((gate) => `${gate.name} (${gate.summary})`).join("; ")}`;
-  return { code: "gate_failed", message, hint: "Comment `/crunch` to let the agent try again from here." };
 }
 
 function outcomeOf(session: Session, claim: Checkpoint, failure: Failure | null): CheckpointChange {
@@ -207,76 +134,12 @@ async function publishable(
   return commit.sha;
 }
 
-function agentRecord(
-  session: Session,
-  claim: Checkpoint,
-  agent: string,
-  result: AgentResult,
-  produced: Produced,
-) {
-  const now = session.clock.now().toISOString();
-  const name = claim.workflow_state.current_phase;
-  const succeeded = result.status === "succeeded";
-  const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
-  const main = result.outputs[0]?.path ?? produced.outputs[0]?.path ?? null;
-  const node = claim.execution_graph.node_states[name];
-  return {
-    agent_states: {
-      ...claim.agent_states,
-      [agent]: {
-        status: succeeded ? ("complete" as const) : ("failed" as const),
-        token_usage: {
-          input: before.input + result.tokenUsage.input,
-          output: before.output + result.tokenUsage.output,
-        },
-        tool_invocations: [],
-        summary: result.summary,
-      },
-    },
-    agent_outputs: {
-      ...claim.agent_outputs,
-      [agent]: {
-        ...claim.agent_outputs[agent],
-        [name]: {
-          completed_at: now,
-          output_summary: result.summary,
-          output_location:
-            main === null
-              ? null
-              : `${issueFolder(claim.issue_number)}/${main.replace(/^\.claude\/crunch\/\d+\//, "")}`,
-        },
-      },
-    },
-    artifacts: artifactsOf(claim.artifacts, produced.outputs),
-    files_modified: [...produced.code].map(({ path, status }) => ({ path, status, staged: true })),
-    execution_graph: {
-      ...claim.execution_graph,
-      completed_batches: succeeded ? [1] : [],
-      node_states: node
-        ? {
-            ...claim.execution_graph.node_states,
-            [name]: {
-              ...node,
-              status: succeeded ? ("complete" as const) : ("failed" as const),
-              completed_at: now,
-              result: result.summary,
-            },
-          }
-        : claim.execution_graph.node_states,
-    },
-    metadata: succeeded ? {} : { output_tail: result.outputTail.slice(-4000) },
-  };
-}
-
 async function notesOf(session: Session, claim: Checkpoint, agent: string): Promise<string | null> {
   if (claim.parent_checkpoint_id === null || !claim.agent_states[agent]) return null;
+  const known = session.notes.get(agent);
+  if (known !== undefined) return known;
   const notes = await session.store.readFile(claim.issue_number, `notes/${agent}.md`);
   return notes?.toString("utf8") ?? null;
-}
-
-function notesFile(agent: string, notes: string | null): FileChange[] {
-  if (notes === null || notes.trim() === "") return [];
-  return [{ path: `notes/${agent}.md`, mode: "100644", content: Buffer.from(notes), status: "modified" }];
 }
 
 function interrupted(): CrunchError {

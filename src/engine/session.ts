@@ -54,6 +54,8 @@ export interface Session {
   readonly maker: Maker;
   /** Kept from phase to phase, so that the repo is fetched once. */
   workspace: Workspace | null;
+  /** The notes that agents left in this session, which need not be read back. */
+  readonly notes: Map<string, string>;
 }
 
 export type Committed =
@@ -115,6 +117,14 @@ export async function commitNext(
 
 function logStored({ log }: Session, checkpoint: Checkpoint): void {
   const { checkpoint_id: id, issue_number: issue, type, trigger, outcome, workflow_state } = checkpoint;
-  const fields = { event: "checkpoint", issue, id, type, trigger, outcome, phase: workflow_state.current_phase };
+  const fields = {
+    event: "checkpoint",
+    issue,
+    id,
+    type,
+    trigger,
+    outcome,
+    phase: workflow_state.current_phase,
+  };
   log.info(`checkpoint ${id} (${trigger})`, fields);
 }

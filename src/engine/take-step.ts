@@ -23,8 +23,8 @@ export async function takeStep(
   const begun = await begin(session, step, options);
   if (begun.status === "gave_way" || step.kind !== "run") return begun;
   const { checkpoint } = begun;
-  const { issue_number: issue, workflow_state: state } = checkpoint;
-  const fields = { event: "phase_started", issue, phase: step.phase, attempt: state.phase_attempt };
+  const { issue_number: issue, workflow_state: state, checkpoint_id: id } = checkpoint;
+  const fields = { event: "phase_started", issue, phase: step.phase, attempt: state.phase_attempt, id };
   session.log.info(`${step.phase} begins`, fields);
   if (isShown(session, checkpoint, options)) return runPhase(session, checkpoint, options.issue);
   const shown = await session.projector.project(checkpoint, { issue: options.issue, label: "set" });

@@ -36,7 +36,10 @@ export function createTerminal(write: (text: string) => void): Terminal {
     if (line.level !== "info") return at(marks.warning, colors.yellow(text));
     switch (line.event) {
       case "phase_started":
-        return at(marks.phase_started, `${colors.bold(String(line.phase))}${attemptText(line.attempt)}`);
+        return at(
+          marks.phase_started,
+          `${colors.bold(String(line.phase))}${attemptText(line.attempt)} ${colors.dim(String(line.id))}`,
+        );
       case "progress":
         return at(
           marks.progress,
@@ -45,6 +48,8 @@ export function createTerminal(write: (text: string) => void): Terminal {
       case "gate":
         return at(line.status === "passed" ? marks.passed : marks.failed, `  ${text}`);
       case "checkpoint":
+        // The claim of a phase is shown with its beginning.
+        if (line.trigger === "phase_start") return;
         return at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
       case "phase_ended": {
         const mark = line.outcome === "succeeded" ? marks.passed : marks.failed;
