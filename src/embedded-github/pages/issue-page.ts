@@ -16,10 +16,12 @@ export async function issuePage(front: Front, number: number): Promise<string | 
     `<p class="meta">${home(front)}</p><h1>${escapeHtml(title)}</h1>
 <p class="meta">${escapeHtml(textOf(issue.state))} · opened by ${login(issue)}</p><p>${labels(issue)}</p>
 ${isPull ? await checks(front, raw) : await linkedPulls(front, number)}
-<article>${prose(textOf(issue.body))}</article>
-${comments.map((one) => `<article><p class="meta">${login(one)} · ${escapeHtml(textOf(one.created_at))}</p>${prose(textOf(one.body))}</article>`).join("\n")}`,
+<article>${prose(textOf(issue.body), rootOf(front))}</article>
+${comments.map((one) => `<article><p class="meta">${login(one)} · ${escapeHtml(textOf(one.created_at))}</p>${prose(textOf(one.body), rootOf(front))}</article>`).join("\n")}`,
   );
 }
+
+const rootOf = (front: Front): string => `/${front.parts.owner}/${front.parts.repo}`;
 
 export function home(front: Front): string {
   const name = `${front.parts.owner}/${front.parts.repo}`;
