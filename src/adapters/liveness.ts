@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Holder, Lease } from "../checkpoint/schema.js";
 import type { LivenessProbe } from "../ports.js";
 
-const startedAt = new Date(Date.now() - process.uptime() * 1000).toISOString();
+const startedAt = new Date(processStart(process.pid) ?? Date.now() - process.uptime() * 1000).toISOString();
 const activeSessions = new Set<string>();
 
 export function thisProcess(): Holder {
@@ -48,7 +48,7 @@ function probeProcess(holder: Extract<Holder, { kind: "process" }>, sessionId: s
   if (!isRunning(holder.pid)) return "dead";
   // The number may have been given to another process since.
   const begun = processStart(holder.pid);
-  return begun !== null && Math.abs(begun - Date.parse(holder.started_at)) > 10_000 ? "dead" : "alive";
+  return begun !== null && Math.abs(begun - Date.parse(holder.started_at)) > 2_000 ? "dead" : "alive";
 }
 
 function isRunning(pid: number): boolean {
@@ -60,9 +60,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** When a process began, by the kernel's own record; null where there is none (not Linux, or it is gone). */
 function processStart(pid: number): number | null {
   try {
-    return statSync(`/proc/${pid}`).ctimeMs;
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold spaces and brackets; the 20th field after it is the start in ticks since boot.
+    const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+    const bootSeconds = Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
+    const began = bootSeconds * 1000 + ticks * 10;
+    return Number.isFinite(began) ? began : null;
   } catch {
     return null;
   }

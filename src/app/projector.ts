@@ -107,7 +107,12 @@ export function createProjector(options: ProjectorOptions): Projector {
     });
     const commentId = await projectComment(checkpoint, body);
     const shown = isLabelRemoved || label === "leave" ? issue : await projectLabel(issue, labelFor(standing));
-    return { commentId, pullRequest, issue: shown };
+    const { branch, head_sha } = checkpoint.issue_snapshot;
+    const branchHead = branch !== null && isOnBranch ? head_sha : checkpoint.projections.branch_head;
+    return {
+      projections: { comment_id: commentId, pull_request: pullRequest, branch_head: branchHead },
+      issue: shown,
+    };
   }
 
   return { project };

@@ -73,8 +73,7 @@ export async function settle(
 
 async function show(session: Session, { latest, issue }: Position, label: LabelRule): Promise<Position> {
   const shown = await session.projector.project(latest, { issue, label });
-  const projections = { comment_id: shown.commentId, pull_request: shown.pullRequest };
-  return { latest: { ...latest, projections }, issue: shown.issue };
+  return { latest: { ...latest, projections: shown.projections }, issue: shown.issue };
 }
 
 function decideNext({ situation, event }: Handling, { latest, issue }: Position): Decision {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CrunchError, messageOf } from "../errors.js";
 import { emitYaml } from "../yaml/emit-yaml.js";
 import { parseYaml } from "../yaml/parse-yaml.js";
+import { recoveryInfo } from "./recovery.js";
 import { Checkpoint } from "./schema.js";
 
 export const maxCheckpointBytes = 16 * 1024 * 1024;
@@ -38,16 +39,16 @@ export function decodeCheckpoint(
 
   const version =
     typeof value === "object" && value !== null && "version" in value ? value.version : undefined;
-  if (version !== undefined && version !== "1.0") {
+  if (version !== undefined && version !== "1.1") {
     throw new CrunchError({
       code: "checkpoint_version",
-      message: `The checkpoint has version ${JSON.stringify(version)}, and this Crunch reads version "1.0".`,
+      message: `The checkpoint has version ${JSON.stringify(version)}, and this Crunch reads version "1.1".`,
       hint: "Update Crunch to the version that wrote this checkpoint, or to a later one.",
     });
   }
   const parsed = Checkpoint.safeParse(value);
   if (!parsed.success) throw invalid(firstIssue(parsed.error), parsed.error);
-  return parsed.data;
+  return { ...parsed.data, recovery_info: recoveryInfo(parsed.data) };
 }
 
 function verifiedContent(file: Buffer): Buffer {

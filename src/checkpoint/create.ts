@@ -1,4 +1,5 @@
 import { type CheckpointId, newCheckpointId } from "./id.js";
+import { recoveryInfo } from "./recovery.js";
 import { Checkpoint } from "./schema.js";
 
 /** What every checkpoint of a run says anew; the rest is carried over from the one before. */
@@ -15,18 +16,24 @@ export interface Maker {
 
 /** The next checkpoint of a chain: the parent with changes, and with what belongs to one checkpoint alone reset. */
 export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, maker: Maker): Checkpoint {
-  const merged = { ...parent, duration_ms: 0, error: null, note: null, metadata: {}, ...change };
+  const own = {
+    duration_ms: 0,
+    error: null,
+    note: null,
+    pause: null,
+    partial_work: [],
+    progress: [],
+    metadata: {},
+  };
+  const merged = { ...parent, ...own, ...change };
+  const sequence = parent.sequence + 1;
   const now = maker.now();
   const { phases } = merged.orchestrator_state;
   const taken = new Set(Object.values(phases).map((state) => state.checkpoint_id));
   return Checkpoint.parse({
     ...merged,
-    checkpoint_id: newId(
-      merged.workflow_state.current_phase,
-      now,
-      maker,
-      (id) => taken.has(id) || id === parent.checkpoint_id,
-    ),
+    checkpoint_id: newId(merged, sequence, now, maker, (id) => taken.has(id) || id === parent.checkpoint_id),
+    sequence,
     created_at: now.toISOString(),
     session_id: maker.sessionId,
     parent_checkpoint_id: parent.checkpoint_id,
@@ -49,7 +56,8 @@ export function emptyRun(options: {
   const day = now.slice(0, 10).replaceAll("-", "");
   const tag = `${day}-${maker.randomHex().slice(0, 8)}`;
   return {
-    version: "1.0",
+    version: "1.1",
+    sequence: 1,
     type: "PRE",
     trigger: "phase_start",
     outcome: null,
@@ -83,11 +91,15 @@ export function emptyRun(options: {
     knowledge_context: { injected_entries: [], captured_entries: [], pending_captures: [] },
     files_modified: [],
     artifacts: {},
+    notes: {},
+    partial_work: [],
+    progress: [],
     governance_results: { quality_gates: [], compliance_checks: [], passed: true },
     acceptance_criteria: {},
     error: null,
     note: null,
-    projections: { comment_id: null, pull_request: null },
+    projections: { comment_id: null, pull_request: null, branch_head: null },
+    pause: null,
     recovery_info: { can_resume: true, resume_from: null, prerequisites_met: true, warnings: [] },
     metadata: {},
   };
@@ -103,7 +115,7 @@ export function firstCheckpoint(
   const now = maker.now();
   return Checkpoint.parse({
     ...merged,
-    checkpoint_id: newId(merged.workflow_state.current_phase, now, maker, () => false),
+    checkpoint_id: newId(merged, 1, now, maker, () => false),
     created_at: now.toISOString(),
     parent_checkpoint_id: null,
     recovery_info: recoveryInfo(merged),
@@ -113,38 +125,25 @@ export function firstCheckpoint(
 /** The same step on top of a checkpoint that came in between; what that one heard of stays heard of. */
 export function rebased(checkpoint: Checkpoint, parent: Checkpoint, maker: Maker): Checkpoint {
   const now = new Date(checkpoint.created_at);
-  const id = newId(
-    checkpoint.workflow_state.current_phase,
-    now,
-    maker,
-    (taken) => taken === parent.checkpoint_id,
-  );
+  const id = newId(checkpoint, parent.sequence + 1, now, maker, (taken) => taken === parent.checkpoint_id);
   const { handled_events: ours } = checkpoint.orchestrator_state;
   const theirs = parent.orchestrator_state.handled_events.filter((key) => !ours.includes(key));
   return {
     ...checkpoint,
     checkpoint_id: id,
+    sequence: parent.sequence + 1,
     parent_checkpoint_id: parent.checkpoint_id,
     orchestrator_state: { ...checkpoint.orchestrator_state, handled_events: [...theirs, ...ours] },
   };
 }
 
-function newId(phase: string, now: Date, maker: Maker, isTaken: (id: string) => boolean): CheckpointId {
-  return newCheckpointId({ phase, now, randomHex: maker.randomHex, isTaken });
-}
-
-/** Computed, never taken on trust: where a session that finds this checkpoint goes on. */
-function recoveryInfo(
-  state: Pick<Checkpoint, "execution_graph" | "orchestrator_state" | "workflow_state" | "error">,
-): Checkpoint["recovery_info"] {
-  const nodes = Object.entries(state.execution_graph.node_states);
-  const open = nodes.filter(([, node]) => node.status === "pending" || node.status === "running");
-  const phases = Object.values(state.orchestrator_state.phases);
-  const isOver = phases.every((phase) => phase.status === "succeeded" || phase.status === "skipped");
-  return {
-    can_resume: !isOver,
-    resume_from: open.length > 0 ? `batch_${state.execution_graph.current_batch}_task_1` : null,
-    prerequisites_met: true,
-    warnings: state.error ? [state.error.message] : [],
-  };
+function newId(
+  { workflow_state }: Pick<Checkpoint, "workflow_state">,
+  sequence: number,
+  now: Date,
+  maker: Maker,
+  isTaken: (id: string) => boolean,
+): CheckpointId {
+  const { randomHex } = maker;
+  return newCheckpointId({ phase: workflow_state.current_phase, sequence, now, randomHex, isTaken });
 }

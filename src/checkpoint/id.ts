@@ -14,15 +14,20 @@ export function isCheckpointId(text: string): boolean {
   return CheckpointId.safeParse(text).success;
 }
 
+/** In a long chain nobody looks through all ids for one that is taken: there they are long enough to be unique. */
+const longChain = 128;
+
 /** Four hex digits at first, longer when they are taken. `randomHex` gives at least 32 digits. */
 export function newCheckpointId(options: {
   phase: string;
+  /** The checkpoint's place in the chain. */
+  sequence: number;
   now: Date;
   isTaken: (id: CheckpointId) => boolean;
   randomHex: () => string;
 }): CheckpointId {
   const day = options.now.toISOString().slice(0, 10).replaceAll("-", "");
-  for (let digits = 4; ; digits = Math.min(digits + 2, 32)) {
+  for (let digits = options.sequence < longChain ? 4 : 16; ; digits = Math.min(digits + 2, 32)) {
     const id = `CP-${options.phase}-${day}-${options.randomHex().slice(0, digits)}`;
     if (!options.isTaken(id)) return CheckpointId.parse(id);
   }

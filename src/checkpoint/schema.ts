@@ -76,7 +76,28 @@ const NodeState = z.strictObject({
   result: Text.nullable(),
 });
 
-const Artifact = z.strictObject({ path: Text, hash: Sha256, size_bytes: Count });
+/** A file by what is in it: the bytes are in `artifacts/<hash>`, once for all checkpoints that name them. */
+export const Artifact = z.strictObject({ path: Text, hash: Sha256, size_bytes: Count });
+export type Artifact = z.infer<typeof Artifact>;
+
+/** A file of the repo as an agent left it when it was stopped; `hash: null` means deleted. */
+export const PartialFile = z.strictObject({
+  path: Text,
+  mode: z.enum(["100644", "100755", "120000"]),
+  status: z.enum(["added", "modified", "deleted"]),
+  hash: Sha256.nullable(),
+  size_bytes: Count,
+});
+export type PartialFile = z.infer<typeof PartialFile>;
+
+const Progress = z.strictObject({ at: Time, message: Text, percent: z.number().min(0).max(100).nullable() });
+
+/** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
+const StalePause = z.strictObject({
+  kind: z.literal("stale"),
+  body_sha256: Sha256,
+  branch_sha: GitSha.nullable(),
+});
 
 const AgentState = z.strictObject({
   status: z.enum(["pending", "running", "complete", "failed"]),
@@ -100,7 +121,9 @@ const FileModified = z.strictObject({
 /** An immutable snapshot of a run. The YAML file also ends with a hash of itself: see codec.ts. */
 export const Checkpoint = z.strictObject({
   checkpoint_id: CheckpointId,
-  version: z.literal("1.0"),
+  version: z.literal("1.1"),
+  /** Its place in the chain, from 1. */
+  sequence: z.number().int().positive(),
   type: z.enum(["PRE", "POST"]),
   trigger: Trigger,
   outcome: z.enum(["succeeded", "failed", "skipped", "approved", "interrupted"]).nullable(),
@@ -168,6 +191,12 @@ export const Checkpoint = z.strictObject({
   }),
   files_modified: z.array(FileModified),
   artifacts: z.record(Text, Artifact),
+  /** What each agent wrote for the next one. */
+  notes: z.record(Text, Artifact),
+  /** What an agent that was stopped had done to the repo's files so far; given to the next attempt. */
+  partial_work: z.array(PartialFile),
+  /** The last lines of progress of the phase. */
+  progress: z.array(Progress),
   governance_results: z.strictObject({
     quality_gates: z.array(GateResult),
     compliance_checks: z.array(GateResult),
@@ -179,7 +208,10 @@ export const Checkpoint = z.strictObject({
   projections: z.strictObject({
     comment_id: Count.nullable(),
     pull_request: Count.nullable(),
+    /** The commit the code branch was last seen at after Crunch had moved it. */
+    branch_head: GitSha.nullable(),
   }),
+  pause: StalePause.nullable(),
   recovery_info: z.strictObject({
     can_resume: z.boolean(),
     resume_from: Text.nullable(),

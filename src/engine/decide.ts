@@ -35,7 +35,9 @@ export interface Situation {
 /** The whole policy of Crunch: from what is known to what is to be done, without doing any of it. */
 export function decide(situation: Situation): Decision {
   const decision = decideFreely(situation);
-  if (!isStep(decision)) return decision;
+  // A configuration that can't be read names no agent either: what is wrong with it says more.
+  const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
+  if (!isStep(decision) && !lacksAgent) return decision;
   const { event, issue, obstacle } = situation;
   if (!issue.isOpen) {
     // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.

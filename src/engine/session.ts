@@ -30,8 +30,8 @@ export interface Projector {
 }
 
 export interface Projected {
-  readonly commentId: number | null;
-  readonly pullRequest: number | null;
+  /** What the next checkpoint is to know of what is shown. */
+  readonly projections: Checkpoint["projections"];
   /** The issue with its labels as they are now. */
   readonly issue: Issue;
 }

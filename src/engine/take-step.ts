@@ -28,8 +28,7 @@ export async function takeStep(
   session.log.info(`${step.phase} begins`, fields);
   if (isShown(session, checkpoint, options)) return runPhase(session, checkpoint, options.issue);
   const shown = await session.projector.project(checkpoint, { issue: options.issue, label: "set" });
-  const projections = { comment_id: shown.commentId, pull_request: shown.pullRequest };
-  return runPhase(session, { ...checkpoint, projections }, shown.issue);
+  return runPhase(session, { ...checkpoint, projections: shown.projections }, shown.issue);
 }
 
 /** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import * as core from "@actions/core";
 import { z } from "zod";
 import { createClient } from "../adapters/github/client.js";
 import { type Parsed, parseEvent } from "../adapters/github/events.js";
 import type { Repository } from "../adapters/github/repository.js";
+import { neutraliseWorkflowCommands } from "../adapters/process/workflow-commands.js";
 import { checkoutHead } from "../adapters/workspace/checkout-head.js";
 import { createGitHubDependencies } from "../app/github-dependencies.js";
 import { handleEvent } from "../app/handle-event.js";
@@ -31,6 +33,8 @@ const Payload = z.looseObject({
 
 const input = (name: ActionInput) => core.getInput(name);
 const output = (name: ActionOutput, value: string) => core.setOutput(name, value);
+/** Warnings and errors escape what they are given; a plain line is obeyed as it is. */
+const say = (message: string) => core.info(neutraliseWorkflowCommands(message));
 
 export async function run(signal: AbortSignal): Promise<void> {
   const runner = readRunner();
@@ -40,20 +44,23 @@ export async function run(signal: AbortSignal): Promise<void> {
   const payload = readPayload(runner.GITHUB_EVENT_PATH);
   const parsed = eventOf(runner, payload);
   if (parsed.status === "ignored") return report({ status: "ignored", reason: parsed.reason });
+  const redact = createRedactor([token, ...secretsIn(process.env)]);
+  const [repository, checkout] = await Promise.all([
+    openRepository(runner, payload, token),
+    findCheckout(runner),
+  ]);
   const dependencies = createGitHubDependencies({
-    repository: await openRepository(runner, payload, token),
+    repository,
     ownLogin: input("bot-login"),
     authority: { kind: "repo" },
     holder: { kind: "actions", run_id: runner.GITHUB_RUN_ID, run_attempt: runner.GITHUB_RUN_ATTEMPT },
     slots: createSlots(1),
-    redact: createRedactor([token, ...secretsIn(process.env)]),
     log: {
-      info: (message) => core.info(message),
-      warn: (message) => core.warning(message),
-      error: (message) => core.error(message),
+      info: (message) => say(redact(message)),
+      warn: (message) => core.warning(redact(message)),
+      error: (message) => core.error(redact(message)),
     },
-    signal,
-    checkout: await checkout(runner),
+    ...{ redact, signal, checkout },
   });
   await report(await handleEvent(dependencies, parsed.event));
 }
@@ -96,7 +103,7 @@ async function openRepository(
   const octokit = createClient({
     baseUrl: runner.GITHUB_API_URL,
     token,
-    onRetry: (message) => core.info(message),
+    onRetry: say,
   });
   const fromPayload = payload.repository?.default_branch;
   const defaultBranch = fromPayload ?? (await octokit.repos.get({ owner, repo })).data.default_branch;
@@ -104,16 +111,19 @@ async function openRepository(
 }
 
 /** The agent works in the job's checkout when there is one: its dependencies may be installed there. */
-async function checkout({ GITHUB_WORKSPACE }: Runner) {
-  const directory = input("working-directory") || GITHUB_WORKSPACE;
-  const sha = directory === "" ? null : await checkoutHead(directory);
-  return sha === null ? null : { directory, sha };
+async function findCheckout({ GITHUB_WORKSPACE }: Runner) {
+  const chosen = input("working-directory");
+  if (chosen === "" && GITHUB_WORKSPACE === "") return null;
+  const directory = resolve(GITHUB_WORKSPACE, chosen);
+  const head = await checkoutHead(directory);
+  if (head.status === "holds a credential") throw credentialInCheckout();
+  return head.status === "at" ? { directory, sha: head.sha } : null;
 }
 
 async function report(outcome: Outcome): Promise<void> {
   const checkpoint = checkpointOf(outcome);
   const reason = "reason" in outcome ? outcome.reason : "";
-  core.info(`${outcome.status}${reason === "" ? "" : `: ${reason}`}`);
+  say(`${outcome.status}${reason === "" ? "" : `: ${reason}`}`);
   output("status", outcome.status);
   output("reason", reason);
   output("phase", checkpoint?.workflow_state.current_phase ?? "");
@@ -128,6 +138,15 @@ async function report(outcome: Outcome): Promise<void> {
 function isFailure(outcome: Outcome): boolean {
   if (outcome.status === "refused") return outcome.code === "config_invalid" || outcome.code === "no_agent";
   return outcome.status === "failed";
+}
+
+/** Agents hold no write token (law 6), and one in `.git/config` is one they hold. */
+function credentialInCheckout(): CrunchError {
+  return new CrunchError({
+    code: "credential_in_checkout",
+    message: "The job's checkout keeps a token in its git configuration, where an agent could read it.",
+    hint: "Set `persist-credentials: false` on the step that uses actions/checkout.",
+  });
 }
 
 function missingToken(): CrunchError {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { evaluateGates, gatesAfter, mergeResults } from "../../src/engine/gates.js";
 import type { Plan } from "../../src/engine/plan.js";
 import type { Gate, GateContext } from "../../src/gates/gate.js";
+import type { Clock } from "../../src/ports.js";
 import { aGateResult, clock, phasesWith, unattended } from "../builders.js";
 
 function aGate(name: string, phase: string, evaluate: Gate["evaluate"] = async () => verdict): Gate {
@@ -28,6 +29,16 @@ const context: GateContext = {
   signal: new AbortController().signal,
 };
 
+function aClockThatMoves(ms: number): Clock {
+  let time = 10_000;
+  return {
+    now() {
+      time += ms;
+      return new Date(time);
+    },
+  };
+}
+
 describe("the gates after a phase", () => {
   const phases = phasesWith({ enrich: "succeeded", implementing: "succeeded", validation: "running" });
 
@@ -51,9 +62,7 @@ describe("the gates after a phase", () => {
 
 describe("evaluating gates", () => {
   it("gives each gate's verdict with its name, phase and time", async () => {
-    let time = 1000;
-    const ticking = { now: () => new Date((time += 250)) };
-    expect(await evaluateGates([spec, tests], context, ticking)).toEqual([
+    expect(await evaluateGates([spec, tests], context, aClockThatMoves(250))).toEqual([
       { name: "spec", type: "command", phase: "enrich", ...verdict, duration_ms: 250 },
       { name: "tests", type: "command", phase: "implementing", ...verdict, duration_ms: 250 },
     ]);
@@ -67,8 +76,7 @@ describe("evaluating gates", () => {
   });
 
   it("never has a negative time, even when the clock is set back", async () => {
-    let time = 1000;
-    const [result] = await evaluateGates([spec], context, { now: () => new Date((time -= 250)) });
+    const [result] = await evaluateGates([spec], context, aClockThatMoves(-250));
     expect(result?.duration_ms).toBe(0);
   });
 });

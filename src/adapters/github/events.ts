@@ -18,8 +18,13 @@ const IssueComment = z.object({
   comment: z.object({ id: z.number(), body: z.string().nullish(), user: User }),
   sender: User,
 });
+const DispatchInputs = z.object({
+  issue: z.union([z.string(), z.number()]).default(""),
+  command: z.string().default(""),
+});
 const Dispatch = z.object({
-  inputs: z.object({ issue: z.union([z.string(), z.number()]), command: z.string().default("") }),
+  // GitHub sends null where the workflow defines no inputs.
+  inputs: DispatchInputs.nullish().transform((inputs) => inputs ?? { issue: "", command: "" }),
   sender: User,
 });
 
@@ -79,15 +84,15 @@ function fromComment(
   if (stranger) return stranger;
   const parsed = parseCommand(comment.body ?? "");
   if (!parsed) return ignored("no command in this comment");
-  if (issue.pull_request !== undefined && issue.pull_request !== null) {
-    return ignored("commands belong on the issue, not on the pull request");
-  }
   const about = {
     issue: issue.number,
     actor: comment.user.login,
     commentId: comment.id,
     key: `comment:${comment.id}`,
   };
+  const isOnPull = issue.pull_request !== undefined && issue.pull_request !== null;
+  const problem = isOnPull ? "commands belong on the issue, not on the pull request" : null;
+  if (problem !== null) return event({ kind: "bad_command", ...about, problem });
   if (parsed.status === "unknown") return event({ kind: "bad_command", ...about, problem: parsed.problem });
   return event({ kind: "command", ...about, command: parsed.command });
 }
