@@ -110,6 +110,8 @@ export interface Workspace {
   readonly baseSha: string;
   /** Puts files there that the agent is to find, and that do not count as its changes. */
   seed(files: readonly { readonly path: string; readonly content: Buffer }[]): Promise<void>;
+  /** Makes changes there that count as the agent's own. */
+  apply(changes: readonly FileChange[]): Promise<void>;
   /** What differs from the commit the workspace was opened at. */
   changes(): Promise<readonly FileChange[]>;
   /** The files as they are now become the commit `sha`: later changes are counted from here. */
@@ -164,12 +166,17 @@ export interface AgentProgress {
   readonly percent: number | null;
 }
 
+/** A look at an agent that is still working. */
+export interface LiveAgent {
+  notes(): Promise<string | null>;
+}
+
 export interface AgentRunner {
   run(options: {
     readonly context: AgentContext;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
-    readonly onProgress: (progress: AgentProgress) => void;
+    readonly onProgress: (progress: AgentProgress, live: LiveAgent) => void;
   }): Promise<AgentResult>;
 }
 

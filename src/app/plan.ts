@@ -52,6 +52,7 @@ export function planFor(options: {
     branch: options.branch ?? branchName(config.branch, options.issue),
     protectedPaths: config.protectedPaths,
     phases,
+    checkpoints: { agentComplete: false, everyEvents: 1000 },
   };
   const detail = [...new Set(findings)].join("; ");
   return { plan, obstacle: detail === "" ? null : { code: "not_allowed", detail } };

@@ -1,6 +1,7 @@
 import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentResult, FileChange } from "../ports.js";
+import { artifactOf } from "./artifacts.js";
 import type { Produced } from "./judgement.js";
 import { artifactsOf } from "./outputs.js";
 import type { Session } from "./session.js";
@@ -67,7 +68,17 @@ export function agentRecord(
   };
 }
 
-export function notesFile(agent: string, notes: string | null): FileChange[] {
-  if (notes === null || notes.trim() === "") return [];
-  return [{ path: `notes/${agent}.md`, mode: "100644", content: Buffer.from(notes), status: "modified" }];
+/** An agent's notes for the checkpoint and for the store; no new notes leave the old ones. */
+export function notesRecord(
+  claim: Checkpoint,
+  agent: string,
+  notes: string | null,
+): { readonly notes: Checkpoint["notes"]; readonly files: readonly FileChange[] } {
+  if (notes === null || notes.trim() === "") return { notes: claim.notes, files: [] };
+  const path = `notes/${agent}.md`;
+  const content = Buffer.from(notes);
+  return {
+    notes: { ...claim.notes, [agent]: artifactOf(path, content) },
+    files: [{ path, mode: "100644", content, status: "modified" }],
+  };
 }

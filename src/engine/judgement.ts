@@ -45,19 +45,20 @@ export async function judge(
     };
     return { produced: nothing, failure };
   }
-  const clean = (file: FileChange) => ({ ...file, content: redactedContent(file.content, session.redact) });
+  const cleaned = (file: FileChange) => clean(file, session.redact);
   return {
-    produced: { code: sorted.code.map(clean), outputs: sorted.outputs.map(clean) },
+    produced: { code: sorted.code.map(cleaned), outputs: sorted.outputs.map(cleaned) },
     failure: unmet(result),
   };
 }
 
-/** Only text can be searched for secrets; a binary file stays as it is. */
-function redactedContent(content: Buffer | null, redact: (text: string) => string): Buffer | null {
-  if (content === null || content.includes(0)) return content;
+/** A file without secrets. Only text can be searched for them; a binary file stays as it is. */
+export function clean(file: FileChange, redact: (text: string) => string): FileChange {
+  const { content } = file;
+  if (content === null || content.includes(0)) return file;
   const text = content.toString("utf8");
-  const clean = redact(text);
-  return clean === text ? content : Buffer.from(clean);
+  const redacted = redact(text);
+  return redacted === text ? file : { ...file, content: Buffer.from(redacted) };
 }
 
 function agentFailure(result: AgentResult): Failure | null {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { FileChange } from "../ports.js";
+import { artifactOf } from "./artifacts.js";
 
 type Seen = { readonly sizeBytes: number; readonly isBlank: boolean };
 
@@ -24,10 +24,7 @@ export function artifactsOf(
   const artifacts = { ...before };
   for (const { path, content } of changes) {
     if (content === null) delete artifacts[path];
-    else {
-      const hash = createHash("sha256").update(content).digest("hex");
-      artifacts[path] = { path, hash, size_bytes: content.length };
-    }
+    else artifacts[path] = artifactOf(path, content);
   }
   return artifacts;
 }

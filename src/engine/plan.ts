@@ -10,6 +10,14 @@ export interface Plan {
   readonly branch: string;
   readonly protectedPaths: readonly string[];
   readonly phases: Readonly<Record<string, PhasePlan>>;
+  readonly checkpoints: CheckpointPolicy;
+}
+
+/** Which checkpoints are made besides those that a run can't do without. */
+export interface CheckpointPolicy {
+  readonly agentComplete: boolean;
+  /** After so many steps reported by an agent; null for never. */
+  readonly everyEvents: number | null;
 }
 
 export interface PhasePlan {

@@ -11,32 +11,44 @@ const reserved = /^(checkpoints|artifacts|notes)(\/|$)/i;
 /** Other issues' folders, whatever the repo protects. */
 const ofAnyIssue = /^\.claude\/crunch(\/|$)/i;
 
+export interface PublishRules {
+  readonly issue: number;
+  readonly writes: readonly string[];
+  readonly protectedPaths: readonly string[];
+}
+
 /**
  * Sorts what the agent changed into code, for the issue's branch, and outputs, for the issue's folder beside the
  * checkpoints. One path outside what the phase may write refuses all of it: half of a change is no change.
  */
-export function sortChanges(
-  changes: readonly FileChange[],
-  options: {
-    readonly issue: number;
-    readonly writes: readonly string[];
-    readonly protectedPaths: readonly string[];
-  },
-): Sorted {
-  const folder = `${issueFolder(options.issue)}/`;
-  const mayWrite = picomatch([...options.writes], { dot: true });
-  const isProtected = picomatch([...options.protectedPaths], { dot: true, nocase: true });
-  const code: FileChange[] = [];
-  const outputs: FileChange[] = [];
-  const refused: string[] = [];
-  for (const change of changes) {
-    if (change.path.startsWith(folder)) {
-      const path = change.path.slice(folder.length);
-      if (reserved.test(path) || change.mode === "120000") refused.push(change.path);
-      else outputs.push({ ...change, path });
-    } else if (ofAnyIssue.test(change.path) || isProtected(change.path) || !mayWrite(change.path)) {
-      refused.push(change.path);
-    } else code.push(change);
-  }
-  return refused.length > 0 ? { status: "refused", paths: refused } : { status: "ok", code, outputs };
+export function sortChanges(changes: readonly FileChange[], rules: PublishRules): Sorted {
+  const kindOf = sorter(rules);
+  const folder = `${issueFolder(rules.issue)}/`;
+  const refused = changes.filter((change) => kindOf(change) === "refused");
+  if (refused.length > 0) return { status: "refused", paths: refused.map(({ path }) => path) };
+  const outputs = changes.filter((change) => kindOf(change) === "output");
+  return {
+    status: "ok",
+    code: changes.filter((change) => kindOf(change) === "code"),
+    outputs: outputs.map((change) => ({ ...change, path: change.path.slice(folder.length) })),
+  };
+}
+
+/** Those of the changes that the phase may make; the others are left out. */
+export function allowedChanges(changes: readonly FileChange[], rules: PublishRules): readonly FileChange[] {
+  const kindOf = sorter(rules);
+  return changes.filter((change) => kindOf(change) !== "refused");
+}
+
+function sorter(rules: PublishRules): (change: FileChange) => "code" | "output" | "refused" {
+  const folder = `${issueFolder(rules.issue)}/`;
+  const mayWrite = picomatch([...rules.writes], { dot: true });
+  const isProtected = picomatch([...rules.protectedPaths], { dot: true, nocase: true });
+  return ({ path, mode }) => {
+    if (path.split("/").includes("__proto__")) return "refused";
+    if (path.startsWith(folder)) {
+      return reserved.test(path.slice(folder.length)) || mode === "120000" ? "refused" : "output";
+    }
+    return ofAnyIssue.test(path) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
+  };
 }

@@ -1,90 +1,95 @@
 import type { CheckpointChange } from "../checkpoint/create.js";
-import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
-import { CrunchError } from "../errors.js";
-import type { FileChange, Issue, Workspace } from "../ports.js";
-import { agentContext } from "./agent-context.js";
-import { agentRecord, notesFile } from "./agent-record.js";
+import type { AgentProgress, FileChange, Issue, LiveAgent, Workspace } from "../ports.js";
+import { agentRecord, notesRecord } from "./agent-record.js";
+import { agentWork, workspaceFor } from "./agent-work.js";
+import { asArtifacts } from "./artifacts.js";
 import { evaluateGates, gatesAfter, mergeResults } from "./gates.js";
-import { type Failure, gateFailure, judge } from "./judgement.js";
+import { type Failure, gateFailure, judge, type Produced } from "./judgement.js";
 import { closingLease } from "./lease.js";
+import { createMidwaySaver } from "./midway-saver.js";
 import { outputsSeen } from "./outputs.js";
+import { capturePartialWork } from "./partial-work.js";
 import { type Committed, commitNext, type Session } from "./session.js";
 import { completedPhases, endPhase, withPhase } from "./standing.js";
+import { progressKeptOf, saveMidway, saveStopped } from "./unfinished.js";
 
 /** Runs a claimed phase: agent, gates, and the one commit that makes what they produced count. */
 export async function runPhase(session: Session, claim: Checkpoint, issue: Issue): Promise<Committed> {
   const name = claim.workflow_state.current_phase;
   const phase = session.plan.phases[name];
   if (!phase?.agent) throw new Error(`phase ${name} has no agent`);
+  const agent = phase.agent.name;
   const began = session.clock.now().getTime();
   const workspace = await workspaceFor(session, claim);
-  const result = await phase.agent.runner.run({
-    context: agentContext(session, claim, issue, workspace, await notesOf(session, claim, phase.agent.name)),
-    timeoutMs: phase.agent.timeoutMs,
-    signal: session.signal,
-    onProgress: ({ message, percent }) => {
-      const fields = { event: "progress", issue: issue.number, phase: name, percent };
-      session.log.info(`${name}: ${message}`, fields);
-    },
-  });
-  if (session.signal.aborted) throw interrupted();
+  const saver = createMidwaySaver(session, claim, phase, { workspace, agent });
+  const onProgress = (progress: AgentProgress, live: LiveAgent) => {
+    const fields = { event: "progress", issue: issue.number, phase: name, percent: progress.percent };
+    session.log.info(`${name}: ${progress.message}`, fields);
+    saver.onProgress(progress, live);
+  };
+  const result = await agentWork(session, claim, { issue, agent: phase.agent, workspace, onProgress });
+  if (result.notes !== null) session.notes.set(agent, result.notes);
+  let tip = await saver.settled();
+  const stop = () => saveStopped(session, tip, phase, { workspace, agent, result });
+  if (session.signal.aborted) return stop();
   const { produced, failure: agentFailure } = await judge(session, claim, phase, workspace, result);
-  const known = outputsSeen(claim, produced.outputs);
-  const gates = agentFailure
-    ? []
-    : await evaluateGates(
-        gatesAfter(session.plan, name, claim.orchestrator_state.phases, produced.code.length > 0),
-        {
-          directory: workspace.directory,
-          outputs: known,
-          commands: session.commands,
-          signal: session.signal,
-        },
-        session.clock,
-      );
-  if (session.signal.aborted) throw interrupted();
+  if (!agentFailure && session.plan.checkpoints.agentComplete) {
+    const { notes, progress } = result;
+    const saved = await saveMidway(session, tip, phase, {
+      ...{ trigger: "agent_complete", workspace, agent, notes, progress, result },
+    });
+    if (saved.status === "gave_way") return saved;
+    tip = saved.checkpoint;
+  }
+  const gates = agentFailure ? [] : await gatesOf(session, claim, workspace, produced);
+  if (session.signal.aborted) return stop();
   const failure = agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
   const head = await publishable(session, claim, issue, produced.code, name);
+  // What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
+  const partial = agentFailure ? await capturePartialWork(session, claim, phase, workspace) : null;
+  const notes = notesRecord(tip, agent, result.notes);
   const committed = await commitNext(
     session,
-    claim,
+    tip,
     {
       ...outcomeOf(session, claim, failure),
       duration_ms: Math.max(0, session.clock.now().getTime() - began),
       issue_snapshot: head
         ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head }
         : claim.issue_snapshot,
-      ...agentRecord(session, claim, phase.agent.name, result, produced),
+      ...agentRecord(session, claim, agent, result, produced),
       governance_results: {
         quality_gates: mergeResults(claim.governance_results.quality_gates, gates),
         compliance_checks: [],
         passed: failure === null,
       },
       acceptance_criteria: { ...result.acceptanceCriteria },
+      notes: notes.notes,
+      partial_work: [...(partial?.partial_work ?? [])],
+      progress: progressKeptOf(result.progress),
       error: failure,
     },
-    { files: [...produced.outputs, ...notesFile(phase.agent.name, result.notes)], codeCommit: head },
+    {
+      files: [
+        ...produced.outputs,
+        ...notes.files,
+        ...asArtifacts([...produced.outputs, ...notes.files, ...(partial?.files ?? [])]),
+      ],
+      codeCommit: head,
+    },
   );
-  if (result.notes !== null) session.notes.set(phase.agent.name, result.notes);
   logEnd(session, claim, gates, failure, session.clock.now().getTime() - began);
   await keepOrDrop(session, workspace, failure, head);
   return committed;
 }
 
-async function workspaceFor(session: Session, claim: Checkpoint): Promise<Workspace> {
-  const { issue_snapshot: snapshot, issue_number: issue } = claim;
-  const sha = snapshot.head_sha ?? snapshot.base_sha;
-  if (session.workspace?.baseSha === sha) return session.workspace;
-  await session.workspace?.close();
-  session.workspace = await session.workspaces.open(sha);
-  const files = [];
-  for (const artifact of Object.values(claim.artifacts)) {
-    const content = await session.store.readFile(issue, artifact.path);
-    if (content) files.push({ path: `${issueFolder(issue)}/${artifact.path}`, content });
-  }
-  if (files.length > 0) await session.workspace.seed(files);
-  return session.workspace;
+function gatesOf(session: Session, claim: Checkpoint, workspace: Workspace, produced: Produced) {
+  const { plan, commands, signal, clock } = session;
+  const name = claim.workflow_state.current_phase;
+  const gates = gatesAfter(plan, name, claim.orchestrator_state.phases, produced.code.length > 0);
+  const outputs = outputsSeen(claim, produced.outputs);
+  return evaluateGates(gates, { directory: workspace.directory, outputs, commands, signal }, clock);
 }
 
 /** What failed work leaves in the workspace must not look like part of the next phase's. */
@@ -132,22 +137,6 @@ async function publishable(
     message: `${phase}: ${issue.title.split("\n")[0]?.slice(0, 60)} (#${issue.number})`,
   });
   return commit.sha;
-}
-
-async function notesOf(session: Session, claim: Checkpoint, agent: string): Promise<string | null> {
-  if (claim.parent_checkpoint_id === null || !claim.agent_states[agent]) return null;
-  const known = session.notes.get(agent);
-  if (known !== undefined) return known;
-  const notes = await session.store.readFile(claim.issue_number, `notes/${agent}.md`);
-  return notes?.toString("utf8") ?? null;
-}
-
-function interrupted(): CrunchError {
-  return new CrunchError({
-    code: "interrupted",
-    message: "The session was stopped while an agent was working.",
-    hint: "The next start runs the phase again from its last checkpoint.",
-  });
 }
 
 function logEnd(

@@ -89,7 +89,7 @@ async function begin(
       completed_phases: completedPhases(plan.workflow, phases),
       handled_events: withHandled(parent.orchestrator_state.handled_events, eventKey),
     },
-    ...(step.kind === "run" ? workPlanned(session, parent, step.phase, now) : {}),
+    ...(step.kind === "run" ? workPlanned(session, parent, latest, step.phase, now) : {}),
     ...(latest?.error ? { metadata: { previous_error: latest.error.message } } : {}),
   };
   if (latest) return commitNext(session, latest, change);
@@ -164,6 +164,7 @@ function recordOf(step: Step, session: Session) {
 function workPlanned(
   session: Session,
   parent: Pick<Checkpoint, "execution_graph" | "team_state">,
+  latest: Checkpoint | null,
   phase: string,
   now: string,
 ) {
@@ -176,12 +177,14 @@ function workPlanned(
     completed_at: null,
     result: null,
   };
+  const unfinished = latest && isUnfinished(latest, phase) ? latest : null;
+  const done = unfinished?.execution_graph.node_states[phase];
   return {
     execution_graph: {
       ...parent.execution_graph,
       completed_batches: [],
       current_batch: 1,
-      node_states: { [phase]: node },
+      node_states: { [phase]: done?.status === "complete" ? done : node },
     },
     team_state: {
       ...parent.team_state,
@@ -191,7 +194,15 @@ function workPlanned(
           : [{ agent, role: phase, status: "active", tasks_completed: 0, tasks_pending: 1 }],
     },
     files_modified: [],
+    partial_work: unfinished?.partial_work ?? [],
+    progress: unfinished?.progress ?? [],
   };
+}
+
+/** Whether the phase was left in the middle, by a crash, a stop or its time limit, so that its work can be taken up. */
+function isUnfinished(latest: Checkpoint, phase: string): boolean {
+  if (latest.workflow_state.current_phase !== phase) return false;
+  return latest.type === "PRE" || latest.error?.code === "agent_timed_out";
 }
 
 async function snapshotOf(

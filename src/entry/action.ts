@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as core from "@actions/core";
-import { z } from "zod";
 import { createClient } from "../adapters/github/client.js";
 import { type Parsed, parseEvent } from "../adapters/github/events.js";
 import type { Repository } from "../adapters/github/repository.js";
-import { neutraliseWorkflowCommands } from "../adapters/process/workflow-commands.js";
 import { checkoutHead } from "../adapters/workspace/checkout-head.js";
 import { createGitHubDependencies } from "../app/github-dependencies.js";
 import { handleEvent } from "../app/handle-event.js";
@@ -13,35 +10,21 @@ import { checkpointOf, type Outcome } from "../app/outcome.js";
 import { createSlots } from "../app/slots.js";
 import { CrunchError, messageOf } from "../errors.js";
 import { createRedactor, secretsIn } from "../redact.js";
-import type { ActionInput, ActionOutput } from "./action-contract.js";
-
-const Runner = z.object({
-  GITHUB_EVENT_NAME: z.string().min(1),
-  GITHUB_EVENT_PATH: z.string().min(1),
-  GITHUB_REPOSITORY: z.string().regex(/^[^/]+\/[^/]+$/),
-  GITHUB_API_URL: z.string().default("https://api.github.com"),
-  GITHUB_RUN_ID: z.coerce.number().int().default(0),
-  GITHUB_RUN_ATTEMPT: z.coerce.number().int().default(1),
-  GITHUB_ACTOR: z.string().default(""),
-  GITHUB_WORKSPACE: z.string().default(""),
-});
-type Runner = z.infer<typeof Runner>;
-
-const Payload = z.looseObject({
-  repository: z.looseObject({ default_branch: z.string() }).optional(),
-});
-
-const input = (name: ActionInput) => core.getInput(name);
-const output = (name: ActionOutput, value: string) => core.setOutput(name, value);
-/** Warnings and errors escape what they are given; a plain line is obeyed as it is. */
-const say = (message: string) => core.info(neutraliseWorkflowCommands(message));
+import {
+  input,
+  output,
+  type Payload,
+  type Runner,
+  readPayload,
+  readRunner,
+  readToken,
+  say,
+} from "./action-runner.js";
 
 export async function run(signal: AbortSignal): Promise<void> {
   const runner = readRunner();
-  const token = input("github-token");
-  if (token === "") throw missingToken();
-  core.setSecret(token);
-  const payload = readPayload(runner.GITHUB_EVENT_PATH);
+  const token = readToken();
+  const payload = readPayload(runner);
   const parsed = eventOf(runner, payload);
   if (parsed.status === "ignored") return report({ status: "ignored", reason: parsed.reason });
   const redact = createRedactor([token, ...secretsIn(process.env)]);
@@ -65,21 +48,6 @@ export async function run(signal: AbortSignal): Promise<void> {
   await report(await handleEvent(dependencies, parsed.event));
 }
 
-function readRunner(): Runner {
-  const parsed = Runner.safeParse(process.env);
-  if (parsed.success) return parsed.data;
-  const names = [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
-  throw new CrunchError({
-    code: "not_on_a_runner",
-    message: `The environment lacks ${names.join(", ")}.`,
-    hint: "This file runs as a GitHub Action. To try Crunch on your machine, use `npm start`.",
-  });
-}
-
-function readPayload(path: string): z.infer<typeof Payload> {
-  return Payload.parse(JSON.parse(readFileSync(path, "utf8")));
-}
-
 /** The inputs `issue` and `command` win: they make any event, such as a schedule, a command for one issue. */
 function eventOf(runner: Runner, payload: unknown): Parsed {
   const options = {
@@ -94,11 +62,7 @@ function eventOf(runner: Runner, payload: unknown): Parsed {
   return parseEvent("workflow_dispatch", { inputs, sender: { login: runner.GITHUB_ACTOR } }, options);
 }
 
-async function openRepository(
-  runner: Runner,
-  payload: z.infer<typeof Payload>,
-  token: string,
-): Promise<Repository> {
+async function openRepository(runner: Runner, payload: Payload, token: string): Promise<Repository> {
   const [owner = "", repo = ""] = runner.GITHUB_REPOSITORY.split("/");
   const octokit = createClient({
     baseUrl: runner.GITHUB_API_URL,
@@ -146,14 +110,6 @@ function credentialInCheckout(): CrunchError {
     code: "credential_in_checkout",
     message: "The job's checkout keeps a token in its git configuration, where an agent could read it.",
     hint: "Set `persist-credentials: false` on the step that uses actions/checkout.",
-  });
-}
-
-function missingToken(): CrunchError {
-  return new CrunchError({
-    code: "no_token",
-    message: "The input github-token is empty.",
-    hint: "Leave it out to use the job's own token, or give one with write access to contents, issues, pull requests and checks.",
   });
 }
 

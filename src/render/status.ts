@@ -128,6 +128,10 @@ function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoi
     case "failed":
       return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
     case "finished":
+      if (hasDiverged) {
+        const last = stateLabel(checkpoint.workflow_state.current_phase);
+        return `${diverged}add the label \`${last}\` to do that phase again on the branch as it is now.`;
+      }
       return pullRequest === null ? "close the issue if you agree." : `review and merge #${pullRequest}.`;
   }
 }

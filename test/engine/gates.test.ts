@@ -20,6 +20,7 @@ const plan: Plan = {
   maxAttempts: 3,
   branch: "feature/issue-42",
   protectedPaths: [],
+  checkpoints: { agentComplete: false, everyEvents: null },
   phases: { enrich: withGates(spec), implementing: withGates(tests), validation: withGates(lint) },
 };
 const context: GateContext = {

@@ -27,7 +27,12 @@ export function createCommandAgent(options: CommandAgentOptions): AgentRunner {
       const files = await createContractFiles(context);
       try {
         await makeOutputFolder(context.workspace, context.output_folder);
-        const follower = followProgressFile(files.progress, clean, onProgress);
+        const notesSoFar = async () => {
+          const text = await readNotesFile(files.notes);
+          return text === null ? null : redact(text);
+        };
+        const live = { notes: notesSoFar };
+        const follower = followProgressFile(files.progress, clean, (progress) => onProgress(progress, live));
         const ended = await runProcess({
           argv: options.command,
           directory: context.workspace,
@@ -40,7 +45,6 @@ export function createCommandAgent(options: CommandAgentOptions): AgentRunner {
         const { progress, remarks } = await follower.finish();
         const reading = await readResultFile(files.result);
         const result = reading.status === "read" ? reading.result : ResultFile.parse({});
-        const notes = await readNotesFile(files.notes);
         return {
           status: statusOf(ended, reading),
           exitCode: ended.exitCode,
@@ -52,7 +56,7 @@ export function createCommandAgent(options: CommandAgentOptions): AgentRunner {
           })),
           tokenUsage: result.token_usage,
           acceptanceCriteria: mapKeys(result.acceptance_criteria, clean),
-          notes: notes === null ? null : redact(notes),
+          notes: await notesSoFar(),
           progress,
           outputTail: neutraliseWorkflowCommands(withRemarks(ended, remarks)),
           durationMs: ended.durationMs,

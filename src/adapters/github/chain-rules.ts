@@ -46,7 +46,6 @@ export function latestMissing(id: string): CrunchError {
 /** The index with one more entry, if it ends where the chain does: else one of the two was changed by hand. */
 export function extendIndex(index: string | null, latest: string | null, checkpoint: Checkpoint): string {
   const end = index === null ? null : (/^latest: "?(CP-[a-z0-9_-]+)/m.exec(index)?.[1] ?? "nothing");
-  // An id that is taken is the caller's to mend, and appendToIndex says so.
   if (end !== latest) {
     const message = `The index ends with ${end ?? "nothing"}, and the latest checkpoint is ${latest ?? "none"}.`;
     throw broken("index_mismatch", message);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Issue, IssueTracker, Permission } from "../../ports.js";
 import { isUncertain, orNull, repeated, statusOf } from "./client.js";
 import { cut } from "./cut.js";
+import { createTurns } from "./in-turn.js";
 import { named, type Repository } from "./repository.js";
 
 const longestComment = 65_536;
@@ -35,6 +36,7 @@ export const GitHubIssue = z
 export function createIssueTracker(repository: Repository, ownLogin: string): IssueTracker {
   const { octokit } = repository;
   const names = named(repository);
+  const inTurn = createTurns();
 
   async function findComment(issue: number, marker: string): Promise<number | null> {
     for (let page = 1; ; page++) {
@@ -104,12 +106,14 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
       const remove = () => octokit.issues.removeLabel({ ...names, issue_number: issue, name: label });
       await orNull(repeated(remove));
     },
-    upsertComment,
-    async replyOnce(issue, marker, text) {
-      if ((await findComment(issue, marker)) !== null) return "already there";
-      await createComment(issue, marker, bodyOf(marker, text));
-      return "posted";
-    },
+    upsertComment: (issue, marker, text, knownId) =>
+      inTurn(`${issue} ${marker}`, () => upsertComment(issue, marker, text, knownId)),
+    replyOnce: (issue, marker, text) =>
+      inTurn(`${issue} ${marker}`, async () => {
+        if ((await findComment(issue, marker)) !== null) return "already there";
+        await createComment(issue, marker, bodyOf(marker, text));
+        return "posted";
+      }),
     async react(commentId, content) {
       try {
         await octokit.reactions.createForIssueComment({ ...names, comment_id: commentId, content });

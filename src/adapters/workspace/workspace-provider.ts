@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Workspace, WorkspaceProvider } from "../../ports.js";
+import type { FileChange, Workspace, WorkspaceProvider } from "../../ports.js";
 import { refreshIndex } from "./file-index.js";
 import { type Checkout, indexedFiles, readCheckout, seedIndex, switchTo } from "./in-place.js";
 import { initRepository } from "./init-repository.js";
@@ -94,6 +94,9 @@ async function openWorkspace(git: PrivateGit, directory: string, sha: string, on
       }
       baseline = await snapshot(false);
     },
+    async apply(changes) {
+      for (const change of changes) await applyChange(directory, change);
+    },
     async changes() {
       await refreshIndex(git, directory, { refuseHuge: true });
       return readChanges(git, directory, baseline);
@@ -108,6 +111,14 @@ async function openWorkspace(git: PrivateGit, directory: string, sha: string, on
       await onClose(baseSha, async () => (await snapshot()) === baseline);
     },
   } satisfies Workspace;
+}
+
+async function applyChange(directory: string, { path, mode, content }: FileChange): Promise<void> {
+  const target = join(directory, path);
+  if (content === null) return rm(target, { force: true });
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content);
+  await chmod(target, mode === "100755" ? 0o755 : 0o644);
 }
 
 async function cleaningUpOnFailure<T>(work: (own: (folder: string) => string) => Promise<T>): Promise<T> {
