@@ -18,9 +18,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const entry = join(root, "lib", "entry", "action.js");
 const dist = join(root, "dist");
 
-if (!existsSync(entry)) fail("lib/entry/action.js is missing. Run `npm run build` first.");
-else if (process.argv.includes("--check")) await check();
-else await build(dist);
+try {
+  if (!existsSync(entry)) fail("lib/entry/action.js is missing. Run `npm run build` first.");
+  else if (process.argv.includes("--check")) await check();
+  else await build(dist);
+} catch (error) {
+  // An uncaught error of ncc shows the line it came from, which is all of ncc.
+  fail(`The bundle could not be built: ${error.message}`);
+}
 
 async function build(directory) {
   // ncc resolves some names from the working directory, so it has to be the same wherever this is started.

@@ -1,4 +1,5 @@
-import type { IndexEntry } from "./checkpoint/index-file.js";
+import type { IndexEntry } from "./checkpoint/index-entry.js";
+import type { RetentionPolicy } from "./checkpoint/retention.js";
 import type { Checkpoint, Lease, TokenUsage } from "./checkpoint/schema.js";
 
 /** What a file of the workspace or of the issue's folder became. `content: null` means deleted. */
@@ -15,19 +16,25 @@ export type PutResult =
   | { readonly status: "conflict"; readonly latest: Checkpoint | null };
 
 export interface PutOptions {
-  /** The checkpoint this one builds on. The put is refused when another one is the latest by then. */
-  readonly expectedParent: string | null;
+  /**
+   * The checkpoint that is the latest, as far as the caller knows: the put is refused when another one is by then. It
+   * is also the new one's parent, except that a rollback's parent is the checkpoint it goes back to.
+   */
+  readonly expectedLatest: string | null;
   /** Files of the issue's folder, paths relative to it (`spec.md`, `notes/builder.md`). */
   readonly files?: readonly FileChange[];
   /** Kept reachable as the second parent of the checkpoint's commit. */
   readonly codeCommit?: string | null;
+  /** Which older checkpoints the put takes away; without a policy, none. */
+  readonly retention?: RetentionPolicy;
 }
 
 /** The chain of one issue's checkpoints. A put is atomic: all of it becomes the latest, or nothing. */
 export interface CheckpointStore {
   latest(issue: number): Promise<Checkpoint | null>;
   load(issue: number, id: string): Promise<Checkpoint | null>;
-  list(issue: number): Promise<readonly IndexEntry[]>;
+  /** The checkpoints in the order they were stored; with `removed` also those that retention took away. */
+  list(issue: number, options?: { readonly removed?: boolean }): Promise<readonly IndexEntry[]>;
   put(checkpoint: Checkpoint, options: PutOptions): Promise<PutResult>;
   /** A file of the issue's folder as of the latest checkpoint. */
   readFile(issue: number, path: string): Promise<Buffer | null>;
@@ -80,6 +87,12 @@ export interface CheckReporter {
   ): Promise<"reported" | "forbidden">;
 }
 
+export interface CodeChange {
+  readonly path: string;
+  readonly status: "added" | "modified" | "deleted" | "renamed";
+  readonly patch: string | null;
+}
+
 /** The code of the issue: its branch and its pull request. */
 export interface CodeHost {
   readonly defaultBranch: string;
@@ -92,6 +105,14 @@ export interface CodeHost {
     readonly changes: readonly FileChange[];
     readonly message: string;
   }): Promise<{ readonly sha: string; readonly tree: string }>;
+  /** A commit on top of `parent` that has the files of another commit again. Nothing is forced or lost. */
+  prepareRestore(options: {
+    readonly parent: string;
+    readonly filesOf: string;
+    readonly message: string;
+  }): Promise<{ readonly sha: string; readonly tree: string }>;
+  /** What differs between two commits; patches may be missing for large or binary files. */
+  changesBetween(from: string, to: string): Promise<readonly CodeChange[]>;
   /** Moves the branch from where it is thought to be (null: nowhere yet) to the commit. Never forces. */
   moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "diverged">;
   /** Opens the branch's pull request, or finds it; null when the branch has nothing that its base lacks. */

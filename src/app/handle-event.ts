@@ -1,18 +1,24 @@
 import { whileActive } from "../adapters/liveness.js";
-import { decide, type Situation } from "../engine/decide.js";
+import { decide } from "../engine/decide.js";
 import { type Decision, isStep } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import { isHeldByAnother } from "../engine/lease.js";
 import { randomHex } from "../engine/session.js";
+import type { Situation } from "../engine/situation.js";
 import { CrunchError } from "../errors.js";
 import type { Permission } from "../ports.js";
+import { answerDiff } from "./compare.js";
 import type { Dependencies } from "./dependencies.js";
 import { type Loaded, loadConfig, loadIssue } from "./load.js";
 import type { Outcome } from "./outcome.js";
+import { pauseForAnswer } from "./pause.js";
+import { answerPreview } from "./preview.js";
 import { carryOutRefusal, replyOnce, reportError } from "./replies.js";
+import { rollBack } from "./rollback.js";
 import { type Handling, runSteps, settle } from "./run-loop.js";
 import { saveManually } from "./save-manually.js";
 import { statusText } from "./status-text.js";
+import { isAskedAbout } from "./world.js";
 
 /** How often a race for the run may be lost before the event is given up. */
 const mostTries = 5;
@@ -56,10 +62,23 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
 }
 
 function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission, isHeld: boolean): Situation {
-  const { issue, latest, plan, obstacle } = loaded;
+  const { issue, latest, seen, plan, obstacle } = loaded;
   const { workflow, advance, maxAttempts } = plan;
   const hasAgent = (phase: string) => plan.phases[phase]?.agent != null;
-  return { event, issue, latest, workflow, advance, maxAttempts, hasAgent, permission, isHeld, obstacle };
+  const isAsked = latest !== null && seen !== null && isAskedAbout(latest, seen);
+  const known = {
+    event,
+    issue,
+    latest,
+    workflow,
+    advance,
+    maxAttempts,
+    hasAgent,
+    permission,
+    isHeld,
+    obstacle,
+  };
+  return { ...known, freshness: seen?.freshness ?? null, isAsked };
 }
 
 async function carryOut(handling: Handling, decision: Decision): Promise<Outcome | "gave_way"> {
@@ -73,6 +92,17 @@ async function carryOut(handling: Handling, decision: Decision): Promise<Outcome
       return answerStatus(handling);
     case "save":
       return saveManually(handling, decision.note);
+    case "preview":
+      return answerPreview(handling, decision.id);
+    case "compare":
+      return answerDiff(handling, decision.before, decision.after);
+    case "pause":
+      return pauseForAnswer(handling, decision.freshness);
+    case "rollback": {
+      const rolledBack = await rollBack(handling, decision.id);
+      // The event is then decided upon anew: as a wish to go on from the checkpoint that is the latest now.
+      return decision.goesOn && rolledBack.status === "waiting" ? "gave_way" : rolledBack;
+    }
     case "wait":
     case "finish":
       return settle(handling, decision);

@@ -7,6 +7,7 @@ import type { CheckpointStore, Issue } from "../ports.js";
 import { renderConfigProblems } from "../render/config-problems.js";
 import type { Dependencies } from "./dependencies.js";
 import { planFor } from "./plan.js";
+import { lookAround, type Seen } from "./world.js";
 
 const configFile = ".github/crunch.yml";
 
@@ -14,6 +15,8 @@ const configFile = ".github/crunch.yml";
 export interface Loaded {
   readonly issue: Issue;
   readonly latest: Checkpoint | null;
+  /** The world beside the latest checkpoint; null without one. */
+  readonly seen: Seen | null;
   readonly plan: Plan;
   readonly obstacle: Obstacle | null;
 }
@@ -43,7 +46,8 @@ export async function loadIssue(deps: Dependencies, configured: Configured, numb
     branch: latest?.issue_snapshot.branch ?? null,
     redact: deps.redact,
   });
-  return { issue, latest, plan, obstacle: configured.obstacle ?? obstacle };
+  const seen = latest && (await lookAround(deps.code, latest, issue));
+  return { issue, latest, seen, plan, obstacle: configured.obstacle ?? obstacle };
 }
 
 function defaultConfig(): RepoConfig {

@@ -22,6 +22,12 @@ export type Outcome =
       readonly checkpoint: Checkpoint | null;
       readonly text: string;
     }
+  | {
+      readonly status: "interrupted";
+      readonly reason: string;
+      readonly checkpoint: Checkpoint;
+      readonly text: string;
+    }
   | { readonly status: "finished"; readonly checkpoint: Checkpoint; readonly text: string };
 
 export function checkpointOf(outcome: Outcome): Checkpoint | null {

@@ -34,12 +34,15 @@ export function createProjector(options: ProjectorOptions): Projector {
 
   async function projectBranch({
     issue_snapshot: { branch, head_sha: head },
+    projections,
     session_id,
   }: Checkpoint): Promise<boolean> {
     if (branch === null || head === null || branchesAt.get(branch) === head) return true;
     const isNew = session_id === options.sessionId;
     // Only a commit of this very session can't have been shown before.
     const from = branchesAt.get(branch) ?? (isNew ? null : ((await code.head(branch))?.sha ?? null));
+    // It was there and is gone: a person deleted it, after a merge perhaps, and it stays so.
+    if (from === null && !isNew && projections.branch_head !== null) return true;
     const moved = from === head ? "moved" : await code.moveBranch(branch, head, from);
     if (moved === "diverged") return false;
     branchesAt.set(branch, head);

@@ -1,10 +1,13 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Checkpoint } from "../checkpoint/schema.js";
-import { decide, type Situation } from "../engine/decide.js";
+import { decide } from "../engine/decide.js";
 import { type Decision, isStep, type Step } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import { type LabelRule, randomHex, type Session } from "../engine/session.js";
+import type { Situation } from "../engine/situation.js";
 import { takeStep } from "../engine/take-step.js";
-import type { CheckpointStore, Issue } from "../ports.js";
+import { messageOf } from "../errors.js";
+import type { CheckpointStore, CodeHost, Issue } from "../ports.js";
 import type { Dependencies } from "./dependencies.js";
 import type { Loaded } from "./load.js";
 import type { Outcome } from "./outcome.js";
@@ -37,6 +40,13 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
   if (event.kind === "command" && event.commentId !== null) await deps.tracker.react(event.commentId, "eyes");
   try {
     let { latest, issue } = loaded;
+    if (
+      latest &&
+      event.kind === "command" &&
+      event.command.name === "resume" &&
+      event.command.keep === "mine"
+    )
+      await putCodeBack(deps.code, latest);
     // What an earlier session left half shown is put right first; the label is what this event is about.
     if (latest)
       ({ latest, issue } = await show(
@@ -48,6 +58,7 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
       const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor });
       if (taken.status === "gave_way") return "gave_way";
       latest = taken.checkpoint;
+      if (deps.signal.aborted) return stopped(handling, session, { latest, issue });
       // People act while agents work: look again, but not after a step that took no time.
       if (step.kind === "run") issue = await deps.tracker.issue(issue.number);
       const next = decideNext(handling, { latest, issue });
@@ -58,6 +69,43 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
   } finally {
     await session.workspace?.close();
   }
+}
+
+/** How long a process that was told to stop may take to say so on the issue; the checkpoint is safe by then. */
+const farewellMs = 1_500;
+
+/** Told to stop: what there is has been saved, and the next session goes on from it. */
+async function stopped(handling: Handling, session: Session, { latest, issue }: Position): Promise<Outcome> {
+  const shown = show(session, { latest, issue }, "keep").catch((error: unknown) => {
+    handling.deps.log.warn(`the comment does not show the stop: ${messageOf(error)}`);
+  });
+  await Promise.race([shown, delay(farewellMs, undefined, { ref: false })]);
+  const { storageBranch, loaded } = handling;
+  const text = statusText({ checkpoint: latest, plan: loaded.plan, issue, storageBranch });
+  return { status: "interrupted", reason: `${latest.trigger} saved`, checkpoint: latest, text };
+}
+
+/** Files that others changed on the code branch get back what the checkpoint had, by a commit on top of theirs. */
+async function putCodeBack(
+  code: CodeHost,
+  { issue_snapshot: snapshot, checkpoint_id }: Checkpoint,
+): Promise<void> {
+  const { branch, head_sha: head } = snapshot;
+  const tip = branch === null ? null : await code.head(branch);
+  if (branch === null || head === null || !tip || tip.sha === head) return;
+  const message = `Put the files back to ${checkpoint_id}`;
+  const restored = await code.prepareRestore({ parent: tip.sha, filesOf: head, message });
+  await code.moveBranch(branch, restored.sha, tip.sha);
+}
+
+/** Shows one checkpoint, outside of a run of steps. */
+export async function showNow(
+  handling: Handling,
+  checkpoint: Checkpoint,
+  issue: Issue,
+  label: LabelRule,
+): Promise<Checkpoint> {
+  return (await show(sessionFor(handling), { latest: checkpoint, issue }, label)).latest;
 }
 
 /** Nothing is to be run: shows where the run stands, and why it goes no further. */

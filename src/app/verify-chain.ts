@@ -1,4 +1,4 @@
-import { type Chain, problemsOf } from "../checkpoint/invariants.js";
+import { artifactPaths, type Chain, problemsOf } from "../checkpoint/invariants.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { CheckpointStore } from "../ports.js";
@@ -22,12 +22,18 @@ export async function verifyChain(store: CheckpointStore, issue: number): Promis
     }
   };
   const latest = await read(() => store.latest(issue));
-  const index = (await read(() => store.list(issue))) ?? [];
+  const index = (await read(() => store.list(issue, { removed: true }))) ?? [];
   const checkpoints = new Map<string, Checkpoint>();
-  for (const { checkpoint_id: id } of index) {
+  const files = new Map<string, boolean>();
+  for (const { checkpoint_id: id, removed_at } of index) {
+    if (removed_at !== undefined) continue;
     const checkpoint = await read(() => store.load(issue, id));
-    if (checkpoint) checkpoints.set(id, checkpoint);
+    if (!checkpoint) continue;
+    checkpoints.set(id, checkpoint);
+    for (const path of artifactPaths(checkpoint))
+      if (!files.has(path)) files.set(path, (await store.readFile(issue, path)) !== null);
   }
-  const chain = { issue, latest, index, checkpoints };
+  const hasFile = (path: string) => files.get(path) ?? false;
+  const chain = { issue, latest, index, checkpoints, hasFile };
   return { chain, problems: [...problems, ...problemsOf(chain)] };
 }

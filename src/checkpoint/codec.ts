@@ -2,8 +2,11 @@ import { createHash } from "node:crypto";
 import { CrunchError, messageOf } from "../errors.js";
 import { emitYaml } from "../yaml/emit-yaml.js";
 import { parseYaml } from "../yaml/parse-yaml.js";
+import { inflated } from "./compression.js";
 import { recoveryInfo } from "./recovery.js";
+import { firstIssue, invalidCheckpoint } from "./refusal.js";
 import { Checkpoint } from "./schema.js";
+import { upgradeCheckpoint } from "./upgrade.js";
 
 export const maxCheckpointBytes = 16 * 1024 * 1024;
 const maxDepth = 64;
@@ -18,7 +21,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): string {
   refuseUnwritable(checkpoint, maxDepth);
   // The schema's output has the schema's order of keys, whatever order the caller built it in.
   const parsed = Checkpoint.safeParse(checkpoint);
-  if (!parsed.success) throw invalid(firstIssue(parsed.error), parsed.error);
+  if (!parsed.success) throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
   const content = emitYaml(parsed.data);
   const text = `${content}${hashKey}${sha256(content)}\n`;
   refuseTooLarge(Buffer.byteLength(text), maxCheckpointBytes);
@@ -33,21 +36,11 @@ export function decodeCheckpoint(
   options: { readonly maxBytes?: number } = {},
 ): Checkpoint {
   const maxBytes = options.maxBytes ?? maxCheckpointBytes;
-  const file = typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes;
+  const file = inflated(typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes, maxBytes);
   refuseTooLarge(file.length, maxBytes);
-  const value = parseContent(verifiedContent(file), maxBytes);
-
-  const version =
-    typeof value === "object" && value !== null && "version" in value ? value.version : undefined;
-  if (version !== undefined && version !== "1.1") {
-    throw new CrunchError({
-      code: "checkpoint_version",
-      message: `The checkpoint has version ${JSON.stringify(version)}, and this Crunch reads version "1.1".`,
-      hint: "Update Crunch to the version that wrote this checkpoint, or to a later one.",
-    });
-  }
+  const value = upgradeCheckpoint(parseContent(verifiedContent(file), maxBytes));
   const parsed = Checkpoint.safeParse(value);
-  if (!parsed.success) throw invalid(firstIssue(parsed.error), parsed.error);
+  if (!parsed.success) throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
   return { ...parsed.data, recovery_info: recoveryInfo(parsed.data) };
 }
 
@@ -75,15 +68,15 @@ function parseContent(content: Buffer, maxBytes: number): unknown {
   try {
     return parseYaml(content, { maxBytes, maxDepth }).value;
   } catch (cause) {
-    throw invalid(messageOf(cause), cause);
+    throw invalidCheckpoint(messageOf(cause), cause);
   }
 }
 
 /** What the reader would refuse must not be written. Also ends on circular metadata. */
 function refuseUnwritable(value: unknown, depthLeft: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depthLeft === 0) throw invalid(`values are nested more than ${maxDepth} levels deep`);
-  if (Object.hasOwn(value, "__proto__")) throw invalid('the key "__proto__" is not allowed');
+  if (depthLeft === 0) throw invalidCheckpoint(`values are nested more than ${maxDepth} levels deep`);
+  if (Object.hasOwn(value, "__proto__")) throw invalidCheckpoint('the key "__proto__" is not allowed');
   for (const inner of Object.values(value)) refuseUnwritable(inner, depthLeft - 1);
 }
 
@@ -94,22 +87,6 @@ function refuseTooLarge(size: number, maxBytes: number): void {
     message: `The checkpoint has ${size} bytes, more than the limit of ${maxBytes}.`,
     hint: "Keep large results in files of the issue's folder, not in the checkpoint.",
   });
-}
-
-function invalid(reason: string, cause?: unknown): CrunchError {
-  return new CrunchError({
-    code: "checkpoint_invalid",
-    message: `The checkpoint is not valid: ${reason}.`,
-    hint: "Continue from an earlier checkpoint with `/crunch rollback`.",
-    cause,
-  });
-}
-
-function firstIssue(error: {
-  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-}): string {
-  const issue = error.issues[0];
-  return issue === undefined ? "unknown reason" : `${issue.path.map(String).join(".")}: ${issue.message}`;
 }
 
 function sha256(content: string | Buffer): string {

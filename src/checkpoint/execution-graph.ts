@@ -21,7 +21,12 @@ export function pendingBatches(nodes: Nodes): readonly (readonly string[])[] {
     if (node.status !== "pending" && node.status !== "running") continue;
     const open = node.depends_on.filter((needed) => !isOver(nodes[needed]?.status ?? "pending"));
     waitingFor.set(id, open.length);
-    for (const needed of open) neededBy.set(needed, [...(neededBy.get(needed) ?? []), id]);
+    for (const needed of open) {
+      // Added in place: a task that thousands wait for would otherwise be copied thousands of times.
+      const waiting = neededBy.get(needed);
+      if (waiting) waiting.push(id);
+      else neededBy.set(needed, [id]);
+    }
   }
   const batches: string[][] = [];
   let batch = [...waitingFor].filter(([, count]) => count === 0).map(([id]) => id);

@@ -92,12 +92,18 @@ export type PartialFile = z.infer<typeof PartialFile>;
 
 const Progress = z.strictObject({ at: Time, message: Text, percent: z.number().min(0).max(100).nullable() });
 
+/** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
+const RollbackPause = z.strictObject({ kind: z.literal("rollback") });
+
 /** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
 const StalePause = z.strictObject({
   kind: z.literal("stale"),
   body_sha256: Sha256,
   branch_sha: GitSha.nullable(),
 });
+
+export const Pause = z.discriminatedUnion("kind", [StalePause, RollbackPause]);
+export type Pause = z.infer<typeof Pause>;
 
 const AgentState = z.strictObject({
   status: z.enum(["pending", "running", "complete", "failed"]),
@@ -211,7 +217,8 @@ export const Checkpoint = z.strictObject({
     /** The commit the code branch was last seen at after Crunch had moved it. */
     branch_head: GitSha.nullable(),
   }),
-  pause: StalePause.nullable(),
+  /** Why nothing goes on by itself. */
+  pause: Pause.nullable(),
   recovery_info: z.strictObject({
     can_resume: z.boolean(),
     resume_from: Text.nullable(),

@@ -4,7 +4,20 @@ import type { Permission } from "../ports.js";
 export type Command =
   | { readonly name: "run" }
   | { readonly name: "checkpoint"; readonly note: string | null }
-  | { readonly name: "status" };
+  | { readonly name: "status" }
+  | {
+      readonly name: "resume";
+      /** Null for the latest. */
+      readonly checkpoint: string | null;
+      readonly isDryRun: boolean;
+      /** The person has seen how the text changed, and wants to go on. */
+      readonly isAccepted: boolean;
+      /** What to do about changes of others on the code branch. */
+      readonly keep: "theirs" | "mine" | null;
+    }
+  | { readonly name: "rollback"; readonly checkpoint: string }
+  | { readonly name: "diff"; readonly before: string; readonly after: string }
+  | { readonly name: "restart" };
 
 export type Parsed =
   | { readonly status: "ok"; readonly command: Command }

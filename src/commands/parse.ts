@@ -1,5 +1,6 @@
 import type { Parsed } from "./command.js";
 import { commands } from "./index.js";
+import { printable } from "./words.js";
 
 /**
  * Reads the command of a comment: its first line, when that begins with `/crunch`. A command in a quote, in a
@@ -18,8 +19,4 @@ export function parseArguments(text: string): Parsed {
   const definition = Object.values(commands).find((command) => command.words.includes(word));
   if (!definition) return { status: "unknown", problem: `there is no command \`${printable(word)}\`` };
   return definition.parse(text.slice(word.length));
-}
-
-function printable(word: string): string {
-  return word.replace(/[^\w.-]/g, "?").slice(0, 40);
 }

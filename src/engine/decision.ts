@@ -1,3 +1,4 @@
+import type { Freshness } from "../checkpoint/freshness.js";
 import type { Command } from "../commands/command.js";
 import type { Phases } from "./standing.js";
 
@@ -18,9 +19,12 @@ export type RefusalCode =
   | "not_allowed"
   | "waiting_for_person"
   | "nothing_to_save"
+  | "nothing_to_resume"
+  | "unknown_checkpoint"
+  | "branch_deleted"
   | "issue_closed";
 
-export type WaitReason = "label" | "person" | "failed" | "label_removed";
+export type WaitReason = "label" | "person" | "failed" | "label_removed" | "rolled_back" | "stale";
 
 /** What is to be done about an event. `execute` carries it out; nothing has happened yet. */
 export type Decision =
@@ -38,7 +42,19 @@ export type Decision =
     }
   | { readonly kind: "answer"; readonly command: Command }
   | { readonly kind: "save"; readonly note: string | null }
-  | { readonly kind: "run"; readonly phase: string; readonly phases: Phases }
+  /** Shows what a resume would restore, and restores nothing. */
+  | { readonly kind: "preview"; readonly id: string | null }
+  | { readonly kind: "compare"; readonly before: string; readonly after: string }
+  | { readonly kind: "rollback"; readonly id: string; readonly goesOn: boolean }
+  /** Asks a person whether to go on in a world that has changed. */
+  | { readonly kind: "pause"; readonly freshness: Freshness }
+  | {
+      readonly kind: "run";
+      readonly phase: string;
+      readonly phases: Phases;
+      /** A new run on the same issue, which takes nothing over from the one before. */
+      readonly isRestart?: boolean;
+    }
   | { readonly kind: "pass"; readonly phase: string; readonly phases: Phases; readonly reason: string }
   | { readonly kind: "ask"; readonly phase: string; readonly phases: Phases }
   | { readonly kind: "approve"; readonly phase: string; readonly phases: Phases; readonly by: string }

@@ -47,7 +47,9 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
   const failure = agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
   const head = await publishable(session, claim, issue, produced.code, name);
   // What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
-  const partial = agentFailure ? await capturePartialWork(session, claim, phase, workspace) : null;
+  // Where the agent wrote what it must not, nothing is: the rest may be part of the same attempt to break out.
+  const isKept = agentFailure !== null && agentFailure.code !== "path_not_allowed";
+  const partial = isKept ? await capturePartialWork(session, claim, phase, workspace) : null;
   const notes = notesRecord(tip, agent, result.notes);
   const committed = await commitNext(
     session,

@@ -99,7 +99,7 @@ export async function commit(
 
 async function putOnce(session: Session, candidate: Checkpoint, extra: object) {
   try {
-    return await session.store.put(candidate, { expectedParent: candidate.parent_checkpoint_id, ...extra });
+    return await session.store.put(candidate, { expectedLatest: candidate.parent_checkpoint_id, ...extra });
   } catch (error) {
     if (error instanceof CrunchError && error.code === "checkpoint_id_taken") return "id_taken" as const;
     throw error;

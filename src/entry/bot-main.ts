@@ -25,7 +25,9 @@ const Settings = z.object({
 export async function runBot(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = readSettings(env);
   const privateKey = readPrivateKey(settings);
-  const redact = createRedactor([privateKey, settings.WEBHOOK_SECRET, ...secretsIn(env)]);
+  const operator = readOperatorFile(settings.CRUNCH_OPERATOR_FILE);
+  const secretsOfAgents = Object.values(operator.agents).flatMap((agent) => secretsIn(agent.env));
+  const redact = createRedactor([privateKey, settings.WEBHOOK_SECRET, ...secretsIn(env), ...secretsOfAgents]);
   const log = createLog(settings.CRUNCH_LOG, redact);
   const bot = await startBot({
     appId: settings.APP_ID,
@@ -34,7 +36,7 @@ export async function runBot(env: NodeJS.ProcessEnv): Promise<void> {
     apiUrl: settings.GITHUB_API_URL,
     host: settings.HOST,
     port: settings.PORT,
-    operator: readOperatorFile(settings.CRUNCH_OPERATOR_FILE),
+    operator,
     allowedBots: settings.CRUNCH_ALLOWED_BOTS.split(/[\s,]+/).filter((login) => login !== ""),
     maxSessions: settings.CRUNCH_MAX_SESSIONS,
     redact,

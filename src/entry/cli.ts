@@ -10,9 +10,11 @@ program
   .option("--once", "exit when the sample issue is done: 0, or 1 with the reason", false)
   .option("--port <number>", "port of the embedded GitHub (default: any free one)", portNumber, 0)
   .option("--pace <ms>", "how long the sample agent rests between its steps", milliseconds, 120)
-  .action(async (options: { once: boolean; port: number; pace: number }) => {
+  .option("--kill <phase>", "kill the bot with SIGKILL in the middle of this phase, and watch it go on")
+  .action(async (options: { once: boolean; port: number; pace: number; kill?: string }) => {
     const { start } = await import("./start/start.js");
-    process.exitCode = await start({ once: options.once, port: options.port, paceMs: options.pace });
+    const { once, port, pace: paceMs, kill: killIn = null } = options;
+    process.exitCode = await start({ once, port, paceMs, killIn });
   });
 
 program

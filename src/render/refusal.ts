@@ -39,6 +39,11 @@ function howToGoOn({ code, agentsOffered }: RefusalView): string {
       ].join(" ");
     case "waiting_for_person":
       return "Nothing runs until then.";
+    case "unknown_checkpoint":
+      return "The storage branch has the whole list in `checkpoints/index.yaml`.";
+    case "branch_deleted":
+      return "Restore the branch and comment `/crunch resume`, or comment `/crunch restart` to begin again with the first phase.";
+    case "nothing_to_resume":
     case "nothing_to_save":
       return "Add the label `state:enrich`, or comment `/crunch`, to begin.";
     case "issue_closed":

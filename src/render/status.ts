@@ -61,6 +61,8 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView
   const percent = `${progressPercent(workflow, checkpoint)} %`;
   if (isLabelRemoved && standing.kind !== "finished")
     return `⏸️ Crunch stopped before \`${standing.phase}\` · ${percent}`;
+  const stop = stopText(checkpoint);
+  if (stop !== null) return `${stop} · ${percent}`;
   switch (standing.kind) {
     case "running":
       return `⏳ Crunch is working on \`${standing.phase}\` · ${percent}`;
@@ -75,6 +77,13 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView
     case "finished":
       return `✅ Crunch is done · ${percent}`;
   }
+}
+
+/** Why nothing goes on although a phase could; null when that is not so. */
+function stopText({ pause, outcome, workflow_state: { current_phase: phase } }: Checkpoint): string | null {
+  if (pause?.kind === "stale") return `✋ Crunch waits before \`${phase}\`: the issue has changed`;
+  if (pause?.kind === "rollback") return `↩️ Rolled back, \`${phase}\` is next`;
+  return outcome === "interrupted" ? `⏸️ Crunch was stopped in \`${phase}\`` : null;
 }
 
 function phaseTable({ workflow, checkpoint }: StatusView): string {
@@ -117,6 +126,12 @@ function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoi
   if (isLabelRemoved && standing.kind !== "finished") {
     return `${diverged}the state label was removed, so nothing runs. Add \`${stateLabel(standing.phase)}\` to go on.`;
   }
+  if (checkpoint.pause?.kind === "stale")
+    return `${diverged}answer the question below; it names the comments that do.`;
+  if (checkpoint.pause?.kind === "rollback")
+    return `${diverged}comment \`/crunch resume\` to go on from here.`;
+  if (checkpoint.outcome === "interrupted")
+    return `${diverged}it goes on when Crunch starts again; comment \`/crunch resume\` to go on now.`;
   switch (standing.kind) {
     case "running":
     case "next":

@@ -1,20 +1,44 @@
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { appendToIndex, indexEntryOf, indexHas, parseIndex } from "../../src/checkpoint/index-file.js";
+import { type ExtendedIndex, extendIndex } from "../../src/checkpoint/extend-index.js";
+import { type IndexEntry, indexEntryOf } from "../../src/checkpoint/index-entry.js";
+import {
+  type CheckpointIndex,
+  inStoredOrder,
+  parseIndex,
+  parsePage,
+} from "../../src/checkpoint/index-file.js";
+import { defaultRetention, type RetentionPolicy } from "../../src/checkpoint/retention.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import { CrunchError } from "../../src/errors.js";
 
 /** Only what the index reads of a checkpoint. */
-function aCheckpoint(id: string, options: { phase?: string; issue?: number } = {}): Checkpoint {
-  const { phase = "enrich", issue = 42 } = options;
+function aCheckpoint(
+  id: string,
+  options: { phase?: string; issue?: number; trigger?: Checkpoint["trigger"]; sequence?: number } = {},
+): Checkpoint {
+  const {
+    phase = "enrich",
+    issue = 42,
+    trigger = "phase_start",
+    sequence = Number.parseInt(id.slice(-6), 16),
+  } = options;
   return {
     checkpoint_id: id,
+    sequence,
     created_at: "2025-01-14T10:00:00.000Z",
-    trigger: "phase_start",
+    trigger,
     issue_number: issue,
+    parent_checkpoint_id: sequence === 1 ? null : idOf(sequence - 1),
     workflow_state: { current_phase: phase },
+    orchestrator_state: { phases: {} },
     recovery_info: { can_resume: true },
   } as Checkpoint;
+}
+
+/** The text after one more checkpoint. */
+function appendToIndex(text: string | null, checkpoint: Checkpoint): string {
+  return extendIndex(text === null ? null : parseIndex(text), checkpoint).index.text;
 }
 
 const idOf = (number: number) => `CP-enrich-20250114-${number.toString(16).padStart(6, "0")}`;
@@ -29,13 +53,16 @@ function codeOf(action: () => unknown): string {
   return "nothing thrown";
 }
 
-/** As S3 shows it: the entries come before `latest`. */
+/** As S3 shows it: the entries come before `latest`, and know neither place nor parent. */
 function seedForm(count: number): string {
-  const checkpoints = Array.from({ length: count }, (_, index) => indexEntryOf(aCheckpoint(idOf(index))));
+  const checkpoints = Array.from({ length: count }, (_, index) => {
+    const { sequence, parent_checkpoint_id, ...entry } = indexEntryOf(aCheckpoint(idOf(index + 1)));
+    return entry;
+  });
   return stringify({
     issue_number: 42,
     checkpoints,
-    latest: idOf(count - 1),
+    latest: idOf(count),
     total_checkpoints: count,
   });
 }
@@ -47,17 +74,22 @@ describe("the index of a chain", () => {
     expect(second).toBe(`issue_number: 42
 latest: CP-enrich-20250114-000002
 total_checkpoints: 2
+pages: 0
 checkpoints:
   - checkpoint_id: CP-enrich-20250114-000001
+    sequence: 1
     created_at: "2025-01-14T10:00:00.000Z"
     trigger: phase_start
     phase: enrich
     can_resume: true
+    parent_checkpoint_id: null
   - checkpoint_id: CP-enrich-20250114-000002
+    sequence: 2
     created_at: "2025-01-14T10:00:00.000Z"
     trigger: phase_start
     phase: ready
     can_resume: true
+    parent_checkpoint_id: CP-enrich-20250114-000001
 `);
   });
 
@@ -75,17 +107,28 @@ checkpoints:
     ];
     let text: string | null = null;
     for (const [index, phase] of phases.entries()) {
-      text = appendToIndex(text, aCheckpoint(idOf(index), { phase }));
+      text = appendToIndex(text, aCheckpoint(idOf(index + 1), { phase }));
     }
     const index = parseIndex(text ?? "");
     expect(index.checkpoints.map((entry) => entry.phase)).toEqual(phases);
     expect(index).toMatchObject({ issue_number: 42, total_checkpoints: phases.length });
   });
 
-  it("in another order is rewritten in our own, and loses no entry", () => {
-    const text = appendToIndex(seedForm(3), aCheckpoint(idOf(3)));
-    expect(text).toMatch(/^issue_number: 42\nlatest: CP-enrich-20250114-000003\ntotal_checkpoints: 4\n/);
-    expect(parseIndex(text).checkpoints.map((entry) => entry.checkpoint_id)).toEqual([0, 1, 2, 3].map(idOf));
+  it("of S3's form is rewritten in our own, loses no entry and gets the places and parents of a plain chain", () => {
+    const text = appendToIndex(seedForm(3), aCheckpoint(idOf(4)));
+    expect(text).toMatch(
+      /^issue_number: 42\nlatest: CP-enrich-20250114-000004\ntotal_checkpoints: 4\npages: 0\n/,
+    );
+    expect(parseIndex(text).checkpoints).toEqual(
+      [1, 2, 3, 4].map((at) => indexEntryOf(aCheckpoint(idOf(at)))),
+    );
+  });
+
+  it("of our own first form, without places, parents and pages, is read as well", () => {
+    const text = appendToIndex(appendToIndex(null, aCheckpoint(idOf(1))), aCheckpoint(idOf(2)));
+    const old = text.replaceAll(/^ {4}(?:sequence|parent_checkpoint_id): .*\n|^pages: .*\n/gm, "");
+    expect(old).not.toMatch(/sequence|parent|pages/);
+    expect(parseIndex(old)).toEqual(parseIndex(text));
   });
 
   it("edited by hand, with comments or other line ends, is still understood", () => {
@@ -115,10 +158,9 @@ checkpoints:
       `${own}  - checkpoint_id: ../../x\n`,
       "a: &a [x]\nb: *a\n",
     ];
-    for (const text of broken.filter((one) => one !== broken[5])) {
+    for (const text of broken) {
       expect(codeOf(() => appendToIndex(text, aCheckpoint(idOf(3))))).toBe("index_invalid");
     }
-    expect(codeOf(() => parseIndex(broken[5] ?? ""))).toBe("index_invalid");
   });
 
   it("of another issue is refused", () => {
@@ -131,31 +173,74 @@ checkpoints:
     expect(codeOf(() => appendToIndex(text, aCheckpoint(idOf(1))))).toBe("checkpoint_id_taken");
   });
 
-  it("tells whether an id is taken, and does not mistake a longer id for it", () => {
-    const text = appendToIndex(null, aCheckpoint("CP-enrich-20250114-a3f2b1"));
-    expect(indexHas(text, "CP-enrich-20250114-a3f2b1")).toBe(true);
-    expect(indexHas(text, "CP-enrich-20250114-a3f2")).toBe(false);
-    expect(indexHas(null, "CP-enrich-20250114-a3f2")).toBe(false);
-    expect(indexHas(seedForm(3), idOf(1))).toBe(true);
+  it("does not take a longer id for the same", () => {
+    const text = appendToIndex(null, aCheckpoint("CP-enrich-20250114-a3f2b1", { sequence: 1 }));
+    expect(appendToIndex(text, aCheckpoint("CP-enrich-20250114-a3f2", { sequence: 2 }))).toContain("a3f2\n");
+  });
+});
+
+/** A chain of so many checkpoints, with all that is ever written as pages. */
+function grown(
+  count: number,
+  options: { retention?: RetentionPolicy; triggers?: Checkpoint["trigger"][] } = {},
+) {
+  const { triggers = ["manual"], retention } = options;
+  const pages = new Map<number, string>();
+  let index: CheckpointIndex | null = null;
+  let longest = 0;
+  for (let at = 1; at <= count; at++) {
+    const trigger = triggers[at % triggers.length] ?? "manual";
+    const next: ExtendedIndex = extendIndex(index, aCheckpoint(idOf(at), { trigger }), { retention });
+    for (const { number, text } of next.pages) {
+      if (pages.has(number)) throw new Error("a page was written twice");
+      pages.set(number, text);
+    }
+    index = parseIndex(next.index.text);
+    expect(index).toEqual(next.index);
+    longest = Math.max(longest, index.checkpoints.length);
+  }
+  const paged: IndexEntry[] = [...pages.values()].flatMap(parsePage);
+  return { pages, longest, index, all: inStoredOrder([...paged, ...(index?.checkpoints ?? [])]) };
+}
+
+describe("the pages of a long index", () => {
+  it("take the older entries, 128 each, so that the index stays short", () => {
+    const { pages, longest, index, all } = grown(700);
+    expect(all.map(({ checkpoint_id }) => checkpoint_id)).toEqual(all.map((_, at) => idOf(at + 1)));
+    expect(all).toHaveLength(700);
+    expect(longest).toBeLessThanOrEqual(160);
+    expect([...pages.keys()]).toEqual([1, 2, 3, 4, 5]);
+    expect(index).toMatchObject({ pages: 5, total_checkpoints: 700 });
+    for (const page of pages.values()) expect(parsePage(page)).toHaveLength(128);
   });
 
-  it("of 10,000 entries grows and is read in milliseconds", () => {
-    const entries = Array.from({ length: 10_000 }, (_, index) => aCheckpoint(idOf(index)));
-    const head = appendToIndex(null, aCheckpoint(idOf(0)));
-    const body = head.slice(head.indexOf("  - "));
-    const text = head
-      .replace(/latest: .*/, `latest: ${idOf(9_999)}`)
-      .replace("total_checkpoints: 1", "total_checkpoints: 10000")
-      .replace(body, entries.map((one) => body.replace(idOf(0), one.checkpoint_id)).join(""));
-    appendToIndex(text, aCheckpoint(idOf(10_000)));
+  it("leave behind what retention may still take away, and take it once it is gone", () => {
+    const retention = { ...defaultRetention, batch_complete: 3 };
+    const { longest, all, pages } = grown(700, { retention, triggers: ["manual", "batch_complete"] });
+    expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => at + 1));
+    const live = all.filter(({ trigger, removed_at }) => trigger === "batch_complete" && !removed_at);
+    expect(live.map(({ sequence }) => sequence)).toEqual([695, 697, 699]);
+    expect(longest).toBeLessThanOrEqual(163);
+    for (const entry of [...pages.values()].flatMap(parsePage))
+      expect(entry.trigger === "manual" || entry.removed_at !== undefined).toBe(true);
+  });
+
+  it("an old index of 10,000 entries is split at the next put, and every one after costs next to nothing", () => {
+    const entries = Array.from({ length: 10_000 }, (_, at) => indexEntryOf(aCheckpoint(idOf(at + 1))));
+    const lines = entries.map(
+      (one) =>
+        `  - checkpoint_id: ${one.checkpoint_id}\n    created_at: "${one.created_at}"\n    trigger: phase_start\n` +
+        "    phase: enrich\n    can_resume: true\n",
+    );
+    const head = `issue_number: 42\nlatest: ${idOf(10_000)}\ntotal_checkpoints: 10000\ncheckpoints:\n`;
     const start = performance.now();
-    const next = appendToIndex(text, aCheckpoint(idOf(10_000)));
-    const appended = performance.now();
-    const index = parseIndex(next);
-    const parsed = performance.now();
-    expect(index.checkpoints).toHaveLength(10_001);
-    expect(index.latest).toBe(idOf(10_000));
-    expect(appended - start).toBeLessThan(20);
-    expect(parsed - appended).toBeLessThan(400);
+    const split = extendIndex(parseIndex(head + lines.join("")), aCheckpoint(idOf(10_001)));
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(split.pages).toHaveLength(77);
+    expect(split.index.total_checkpoints).toBe(10_001);
+    const again = performance.now();
+    const next = extendIndex(parseIndex(split.index.text), aCheckpoint(idOf(10_002)));
+    expect(performance.now() - again).toBeLessThan(20);
+    expect(next.index.checkpoints).toHaveLength(10_002 - 77 * 128);
   });
 });

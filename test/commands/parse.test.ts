@@ -26,6 +26,41 @@ describe("a comment that is a command", () => {
   });
 });
 
+describe("a command about checkpoints", () => {
+  const id = "CP-enrich-20250114-a3f2";
+  const plain = { name: "resume", checkpoint: null, isDryRun: false, isAccepted: false, keep: null };
+  it.each([
+    ["/crunch resume", ok(plain)],
+    ["/crunch resume latest", ok(plain)],
+    [`/crunch resume ${id} --dry-run`, ok({ ...plain, checkpoint: id, isDryRun: true })],
+    [`/crunch resume --dry-run ${id}`, ok({ ...plain, checkpoint: id, isDryRun: true })],
+    ["/crunch resume --accept --keep-theirs", ok({ ...plain, isAccepted: true, keep: "theirs" })],
+    ["/crunch resume --keep-mine", ok({ ...plain, keep: "mine" })],
+    [`/crunch rollback ${id}`, ok({ name: "rollback", checkpoint: id })],
+    [`/crunch diff ${id} latest`, ok({ name: "diff", before: id, after: "latest" })],
+    [`/crunch diff ${id}`, ok({ name: "diff", before: id, after: "latest" })],
+    ["/crunch restart", ok({ name: "restart" })],
+  ])("%j is understood", (comment, expected) => {
+    expect(parseCommand(comment)).toEqual(expected);
+  });
+
+  it.each([
+    ["/crunch resume ../../.github/workflows/x", /is not a checkpoint id/],
+    ["/crunch rollback __proto__", /`__proto__` is not a checkpoint id/],
+    ["/crunch rollback", /needs the id/],
+    ["/crunch rollback latest", /needs the id/],
+    [`/crunch rollback CP-a-20250114-${"a".repeat(300)}`, /is not a checkpoint id/],
+    ["/crunch diff", /needs the id/],
+    [`/crunch diff ${id} ${id} ${id}`, /at most 2/],
+    ["/crunch resume --force", /no option `--force` here: it takes --dry-run/],
+    ["/crunch resume --keep-mine --keep-theirs", /exclude each other/],
+    ["/crunch restart now", /is not a checkpoint id/],
+  ])("%j says why not", (comment, problem) => {
+    const parsed = parseCommand(comment);
+    expect(parsed).toMatchObject({ status: "unknown", problem: expect.stringMatching(problem) });
+  });
+});
+
 describe("a comment that talks about Crunch", () => {
   it.each([
     ["in a quote", "> /crunch"],
@@ -66,7 +101,7 @@ describe("a command that can't be understood", () => {
     });
     expect(parseCommand(`/crunch ${"x".repeat(500)}`)).toEqual({
       status: "unknown",
-      problem: `there is no command \`${"x".repeat(40)}\``,
+      problem: `there is no command \`${"x".repeat(60)}\``,
     });
   });
 
@@ -87,7 +122,8 @@ describe("the commands", () => {
   });
 
   it.each(Object.entries(commands))("%s does what its usage says", (name, { usage }) => {
-    expect(parseCommand(usage.replace(/ \[.*$/, ""))).toMatchObject({ status: "ok", command: { name } });
+    const written = usage.replace(/ \[.*$/, "").replaceAll("<id>", "CP-enrich-20250114-a3f2");
+    expect(parseCommand(written)).toMatchObject({ status: "ok", command: { name } });
   });
 
   it("have a name of their own each", () => {

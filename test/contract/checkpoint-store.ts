@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { encodeCheckpoint } from "../../src/checkpoint/codec.js";
 import { emptyRun, firstCheckpoint, type Maker, nextCheckpoint } from "../../src/checkpoint/create.js";
-import { indexEntryOf } from "../../src/checkpoint/index-file.js";
-import { checkpointPath, indexPath, latestPath } from "../../src/checkpoint/layout.js";
+import { indexEntryOf } from "../../src/checkpoint/index-entry.js";
+import { defaultLayout } from "../../src/checkpoint/layout.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import { CrunchError } from "../../src/errors.js";
 import type { CheckpointStore, FileChange, PutResult } from "../../src/ports.js";
@@ -53,7 +53,7 @@ export function aFirst(issue: number, changes: Partial<Checkpoint> = {}): Checkp
 
 /** The checkpoint after another. */
 export function aNext(parent: Checkpoint, changes: Partial<Checkpoint> = {}): Checkpoint {
-  const change = { type: "POST", trigger: "phase_transition", outcome: "succeeded" } as const;
+  const change = { type: "POST", trigger: "manual", outcome: "succeeded" } as const;
   return { ...nextCheckpoint(parent, change, maker), ...changes };
 }
 
@@ -62,7 +62,7 @@ export function put(
   checkpoint: Checkpoint,
   files: readonly FileChange[] = [],
 ): Promise<PutResult> {
-  return store.put(checkpoint, { expectedParent: checkpoint.parent_checkpoint_id, files });
+  return store.put(checkpoint, { expectedLatest: checkpoint.parent_checkpoint_id, files });
 }
 
 /** A chain of so many checkpoints, stored. */
@@ -250,7 +250,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
 
       it("a checkpoint that names another parent than the put expects", async () => {
         const [first] = await aChain(world.store, 42, 1);
-        const refused = world.store.put(aFirst(42), { expectedParent: first?.checkpoint_id ?? null });
+        const refused = world.store.put(aFirst(42), { expectedLatest: first?.checkpoint_id ?? null });
         await expect(refused).rejects.toMatchObject({ name: "CrunchError", code: "checkpoint_parent" });
         expect(await world.reopen().list(42)).toHaveLength(1);
       });
@@ -266,7 +266,11 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       );
 
       it("a file that would take the place of the chain's own", async () => {
-        const own = [latestPath, indexPath, checkpointPath("CP-enrich-20250114-a3f2")];
+        const own = [
+          defaultLayout.latest,
+          defaultLayout.index,
+          defaultLayout.checkpoint("CP-enrich-20250114-a3f2"),
+        ];
         for (const path of own) {
           const refused = put(world.store, aFirst(42), [file(path, "x")]);
           await expect(refused).rejects.toMatchObject({ name: "CrunchError", code: "file_path_refused" });
@@ -308,7 +312,9 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
         const chain = await aChain(world.store, 42, 3);
         const old = chain[0]?.checkpoint_id ?? "";
         const next = aNext(last(chain));
-        expect((await put(world.store, next, [file(checkpointPath(old), null)])).status).toBe("stored");
+        expect((await put(world.store, next, [file(defaultLayout.checkpoint(old), null)])).status).toBe(
+          "stored",
+        );
         const store = world.reopen();
         expect(await store.load(42, old)).toBeNull();
         expect(await store.latest(42)).toEqual(next);
@@ -398,7 +404,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       async function damaged(change: (bytes: Buffer, chain: readonly Checkpoint[]) => Buffer) {
         if (!world.read || !world.corrupt) return null;
         const chain = await aChain(world.reopen(), 42, 2);
-        const path = checkpointPath(last(chain).checkpoint_id);
+        const path = defaultLayout.checkpoint(last(chain).checkpoint_id);
         const bytes = await world.read(42, path);
         if (bytes === null) throw new Error(`${path} is not there`);
         await world.corrupt(42, path, change(Buffer.from(bytes), chain));
@@ -453,7 +459,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       ])("a `latest` that %s is refused, and is no empty chain", async ([, content = ""], { skip }) => {
         if (!world.corrupt) return skip();
         await aChain(world.reopen(), 42, 2);
-        await world.corrupt(42, latestPath, Buffer.from(content));
+        await world.corrupt(42, defaultLayout.latest, Buffer.from(content));
         await expect(world.store.latest(42)).rejects.toThrow(CrunchError);
         await expect(put(world.store, aFirst(42))).rejects.toThrow(CrunchError);
       });
@@ -461,7 +467,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       it("an index that is broken is refused, and `latest` needs none", async ({ skip }) => {
         if (!world.corrupt) return skip();
         const chain = await aChain(world.reopen(), 42, 2);
-        await world.corrupt(42, indexPath, Buffer.from("checkpoints: [\n"));
+        await world.corrupt(42, defaultLayout.index, Buffer.from("checkpoints: [\n"));
         await expect(world.store.list(42)).rejects.toThrow(CrunchError);
         await expect(put(world.store, aNext(last(chain)))).rejects.toThrow(CrunchError);
         expect(await world.store.latest(42)).toEqual(last(chain));

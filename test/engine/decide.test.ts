@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Freshness, StaleKind } from "../../src/checkpoint/freshness.js";
 import { PhaseStatus } from "../../src/checkpoint/schema.js";
-import { decide, type Situation } from "../../src/engine/decide.js";
+import { parseCommand } from "../../src/commands/parse.js";
+import { decide } from "../../src/engine/decide.js";
 import { type Decision, isStep } from "../../src/engine/decision.js";
+import type { Situation } from "../../src/engine/situation.js";
 import { labelFor, standingOf } from "../../src/engine/standing.js";
 import type { Permission } from "../../src/ports.js";
 import type { Workflow } from "../../src/workflow/workflow.js";
@@ -23,6 +26,10 @@ interface Given {
   readonly again?: boolean;
   readonly hasAgent?: boolean;
   readonly obstacle?: Situation["obstacle"];
+  readonly freshness?: Situation["freshness"];
+  readonly isAsked?: boolean;
+  /** The latest checkpoint is a rollback. */
+  readonly isRolledBack?: boolean;
 }
 
 /** `+label`, `-label`, a comment, `started` or `continue`. */
@@ -38,8 +45,11 @@ function eventNamed(text: string): Situation["event"] {
       return { kind: "command", command: { name: "status" }, ...about };
     case "/crunch --checkpoint":
       return { kind: "command", command: { name: "checkpoint", note: "before lunch" }, ...about };
-    default:
+    default: {
+      const parsed = parseCommand(text);
+      if (parsed?.status === "ok") return { kind: "command", command: parsed.command, ...about };
       return { kind: "bad_command", problem: "there is no such command", ...about };
+    }
   }
 }
 
@@ -54,7 +64,12 @@ function situation(given: Given): Situation {
   return {
     event,
     issue: anIssue({ labels: given.labels ?? [...labels], isOpen: given.isOpen ?? true }),
-    latest: phases && aCheckpoint({ phases, workflow, handled: given.again ? ["key-1"] : [] }),
+    latest:
+      phases &&
+      aCheckpoint({
+        ...{ phases, workflow, handled: given.again ? ["key-1"] : [] },
+        pause: given.isRolledBack ? { kind: "rollback" } : null,
+      }),
     workflow,
     advance,
     maxAttempts: 3,
@@ -62,6 +77,8 @@ function situation(given: Given): Situation {
     permission: given.permission ?? "write",
     isHeld: given.isHeld ?? false,
     obstacle: given.obstacle ?? null,
+    freshness: given.freshness ?? null,
+    isAsked: given.isAsked ?? false,
   };
 }
 
@@ -69,6 +86,9 @@ function situation(given: Given): Situation {
 function spelled(decision: Decision): string {
   if (isStep(decision)) return `${decision.kind} ${decision.phase}`;
   if (decision.kind === "wait") return `wait ${decision.reason}`;
+  if (decision.kind === "rollback") return `rollback ${decision.id}${decision.goesOn ? " and go on" : ""}`;
+  if (decision.kind === "preview") return `preview ${decision.id ?? "latest"}`;
+  if (decision.kind === "compare") return `compare ${decision.before} ${decision.after}`;
   if (decision.kind !== "refuse") return decision.kind;
   const off = decision.removeLabel === null ? "" : `, take off ${decision.removeLabel}`;
   const back = decision.restoreLabel === null ? "" : `, put back ${decision.restoreLabel}`;
@@ -91,6 +111,187 @@ const standings = {
   },
 } satisfies Record<string, Statuses | null>;
 type StandingName = keyof typeof standings;
+
+const cp = "CP-enrich-20250114-a3f2";
+
+/** The world after these changes. */
+function changed(...kinds: StaleKind[]): Freshness {
+  const severity = {
+    branch_deleted: "error",
+    body_changed: "question",
+    files_changed: "question",
+    labels_changed: "warning",
+  } as const;
+  const findings = kinds.map((kind) => ({
+    ...{ kind, severity: severity[kind], action: "prompt_user" as const, message: `${kind}.`, diff: null },
+  }));
+  return { canResume: !kinds.includes("branch_deleted"), action: "prompt_user", findings };
+}
+
+describe("in a world that has changed since the checkpoint", () => {
+  const phases = standings["implementing is next"];
+  it.each<[string, Given, string]>([
+    ["a changed text is asked about", { event: "/crunch", freshness: changed("body_changed") }, "pause"],
+    ["also when Crunch starts", { event: "started", freshness: changed("body_changed") }, "pause"],
+    [
+      "a start asks only once",
+      { event: "started", freshness: changed("body_changed"), isAsked: true },
+      "wait stale",
+    ],
+    [
+      "who asks again is told again",
+      { event: "/crunch", freshness: changed("body_changed"), isAsked: true },
+      "pause",
+    ],
+    [
+      "an answer goes on",
+      { event: "/crunch resume --accept", freshness: changed("body_changed"), isAsked: true },
+      "run implementing",
+    ],
+    [
+      "an answer to what was never shown is none",
+      { event: "/crunch resume --accept", freshness: changed("body_changed") },
+      "pause",
+    ],
+    [
+      "changed files need an answer of their own",
+      { event: "/crunch resume --accept", freshness: changed("files_changed"), isAsked: true },
+      "pause",
+    ],
+    [
+      "theirs may be kept",
+      { event: "/crunch resume --keep-theirs", freshness: changed("files_changed"), isAsked: true },
+      "run implementing",
+    ],
+    [
+      "or mine",
+      { event: "/crunch resume --keep-mine", freshness: changed("files_changed"), isAsked: true },
+      "run implementing",
+    ],
+    [
+      "each question has to be answered",
+      {
+        event: "/crunch resume --keep-mine",
+        freshness: changed("body_changed", "files_changed"),
+        isAsked: true,
+      },
+      "pause",
+    ],
+    [
+      "all of them are",
+      {
+        event: "/crunch resume --accept --keep-mine",
+        freshness: changed("body_changed", "files_changed"),
+        isAsked: true,
+      },
+      "run implementing",
+    ],
+    [
+      "labels alone stop nothing",
+      { event: "/crunch", freshness: changed("labels_changed") },
+      "run implementing",
+    ],
+    [
+      "a deleted branch is refused",
+      { event: "/crunch", freshness: changed("branch_deleted") },
+      "refuse branch_deleted",
+    ],
+    [
+      "even if accepted",
+      {
+        event: "/crunch resume --accept",
+        freshness: changed("branch_deleted", "body_changed"),
+        isAsked: true,
+      },
+      "refuse branch_deleted",
+    ],
+    ["but not a restart", { event: "/crunch restart", freshness: changed("branch_deleted") }, "run enrich"],
+    [
+      "whoever adds a label has seen it",
+      { event: "+state:implementing", freshness: changed("body_changed", "files_changed") },
+      "run implementing",
+    ],
+    [
+      "but not a deleted branch",
+      { event: "+state:implementing", freshness: changed("branch_deleted") },
+      "refuse branch_deleted",
+    ],
+    [
+      "a session that is under way goes on",
+      { event: "continue", freshness: changed("body_changed") },
+      "run implementing",
+    ],
+    [
+      "a finished run has no questions",
+      { event: "/crunch", freshness: changed("body_changed"), phases: standings["the run is over"] },
+      "finish",
+    ],
+  ])("%s", (_, given, decision) => {
+    expect(decided({ phases, ...given })).toBe(decision);
+  });
+});
+
+describe("the commands about checkpoints", () => {
+  const phases = standings["implementing failed"];
+  it.each<[string, Given, string]>([
+    ["resume tries again what failed", { event: "/crunch resume" }, "run implementing"],
+    ["resume needs a run", { event: "/crunch resume", phases: null }, "refuse nothing_to_resume"],
+    [
+      "resume from another checkpoint rolls back first",
+      { event: `/crunch resume ${cp}` },
+      `rollback ${cp} and go on`,
+    ],
+    ["resume gives way to a session", { event: "/crunch resume", isHeld: true }, "refuse busy"],
+    ["a dry run disturbs nobody", { event: "/crunch resume --dry-run", isHeld: true }, "preview latest"],
+    ["a dry run of another checkpoint", { event: `/crunch resume ${cp} --dry-run` }, `preview ${cp}`],
+    [
+      "a dry run needs a run",
+      { event: "/crunch resume --dry-run", phases: null },
+      "refuse nothing_to_resume",
+    ],
+    ["rollback rolls back, and runs nothing", { event: `/crunch rollback ${cp}` }, `rollback ${cp}`],
+    ["rollback gives way to a session", { event: `/crunch rollback ${cp}`, isHeld: true }, "refuse busy"],
+    [
+      "rollback needs write access",
+      { event: `/crunch rollback ${cp}`, permission: "triage" },
+      "refuse no_permission",
+    ],
+    ["rollback delivered again is done already", { event: `/crunch rollback ${cp}`, again: true }, "ignore"],
+    [
+      "a rolled back run waits at a start",
+      { event: "started", isRolledBack: true, phases: { enrich: "succeeded" } },
+      "wait rolled_back",
+    ],
+    [
+      "and goes on when asked to",
+      { event: "/crunch resume", isRolledBack: true, phases: { enrich: "succeeded" } },
+      "pass ready",
+    ],
+    ["diff compares", { event: `/crunch diff ${cp}` }, `compare ${cp} latest`],
+    [
+      "diff takes triage access",
+      { event: `/crunch diff ${cp}`, permission: "triage" },
+      `compare ${cp} latest`,
+    ],
+    [
+      "diff is not for everybody",
+      { event: `/crunch diff ${cp}`, permission: "read" },
+      "refuse no_permission",
+    ],
+    ["restart begins at the first phase", { event: "/crunch restart" }, "run enrich"],
+    ["restart begins a run that never was", { event: "/crunch restart", phases: null }, "run enrich"],
+    ["restart gives way to a session", { event: "/crunch restart", isHeld: true }, "refuse busy"],
+    ["restart needs an agent", { event: "/crunch restart", hasAgent: false }, "refuse no_agent"],
+    ["restart on a closed issue", { event: "/crunch restart", isOpen: false }, "refuse issue_closed"],
+  ])("%s", (_, given, decision) => {
+    expect(decided({ phases, ...given })).toBe(decision);
+  });
+
+  it("a state label that a person moved while nobody listened is where a resume goes on", () => {
+    const moved = { event: "/crunch resume", phases, labels: ["state:validation"] };
+    expect(decided(moved)).toBe("run validation");
+  });
+});
 
 describe("with write access, while nobody works on it", () => {
   const sameEverywhere = {
@@ -460,7 +661,7 @@ describe("an event that was handled before", () => {
     [
       "does not save a second checkpoint",
       { event: "/crunch --checkpoint", phases: standings["implementing failed"] },
-      "wait failed",
+      "ignore",
     ],
     [
       "does not start a finished run anew",
@@ -542,6 +743,8 @@ describe("whatever happens", () => {
   );
   const eventText = fc.oneof(
     fc.constantFrom("started", "continue", "/crunch", "/crunch status", "/crunch --checkpoint", "/crunch x"),
+    fc.constantFrom("/crunch resume", "/crunch resume --accept --keep-mine", "/crunch resume --dry-run"),
+    fc.constantFrom(`/crunch rollback ${cp}`, `/crunch diff ${cp}`, "/crunch restart"),
     labelName.map((label) => `+${label}`),
     labelName.map((label) => `-${label}`),
   );
@@ -561,6 +764,15 @@ describe("whatever happens", () => {
       again: fc.boolean(),
       hasAgent: fc.boolean(),
       obstacle: fc.option(fc.constant({ code: "not_allowed", detail: "no" } as const)),
+      freshness: fc.option(
+        fc
+          .uniqueArray(
+            fc.constantFrom<StaleKind>("branch_deleted", "body_changed", "files_changed", "labels_changed"),
+          )
+          .map((kinds) => changed(...kinds)),
+      ),
+      isAsked: fc.boolean(),
+      isRolledBack: fc.boolean(),
     })
     .map((given) => frozen(situation(given)));
 
@@ -579,7 +791,7 @@ describe("whatever happens", () => {
   });
 
   it("nobody without write access changes a run", () => {
-    const harmless = ["refuse", "ignore", "answer"];
+    const harmless = ["refuse", "ignore", "answer", "preview", "compare"];
     fc.assert(
       fc.property(anySituation, (given) => {
         fc.pre("actor" in given.event && !["write", "admin"].includes(given.permission));

@@ -1,6 +1,8 @@
-import { checkpointPath, indexPath, issueFolder, latestPath } from "../../checkpoint/layout.js";
+import { isCompressed } from "../../checkpoint/compression.js";
+import { type CheckpointIndex, parseIndex } from "../../checkpoint/index-file.js";
+import type { Layout } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
-import { decodeOfChain, idInLatest, latestMissing } from "./chain-rules.js";
+import { decodeOfChain, idInLatest, latestMissing } from "../chain-rules.js";
 import { branchTip, type GitCommit, readFileAt } from "./git-data.js";
 import type { Repository } from "./repository.js";
 
@@ -9,7 +11,7 @@ export interface Tip {
   readonly commit: GitCommit | null;
   readonly latest: Checkpoint | null;
   /** Undefined until it is needed. */
-  readonly index: string | null | undefined;
+  readonly index: CheckpointIndex | null | undefined;
 }
 
 /**
@@ -18,13 +20,13 @@ export interface Tip {
  */
 const trustedMs = 10_000;
 
-export const pathOf = (issue: number, path: string) => `${issueFolder(issue)}/${path}`;
-
 export function createChainTips(
   repository: Repository,
+  layout: Layout,
   branchOf: (issue: number) => string,
   now: () => number,
 ) {
+  const pathOf = (issue: number, path: string) => `${layout.folder(issue)}/${path}`;
   const seen = new Map<number, { readonly tip: Tip; readonly at: number }>();
 
   function remember(issue: number, tip: Tip, at = now()): Tip {
@@ -41,7 +43,7 @@ export function createChainTips(
   }
 
   async function readCommit(issue: number, commit: GitCommit | null): Promise<Tip> {
-    const bytes = commit && (await readFileAt(repository, pathOf(issue, latestPath), commit.sha));
+    const bytes = commit && (await readFileAt(repository, pathOf(issue, layout.latest), commit.sha));
     const latest = bytes && (await decodeLatest(issue, commit, bytes));
     return { commit, latest, index: undefined };
   }
@@ -49,9 +51,11 @@ export function createChainTips(
   /** `latest` is a symlink, and GitHub gives the file behind it; where it is a plain file, it holds the name. */
   async function decodeLatest(issue: number, commit: GitCommit, bytes: Buffer): Promise<Checkpoint> {
     // No checkpoint is as short as a name.
-    if (bytes.length >= 200) return decodeOfChain(bytes, issue, null);
-    const id = idInLatest(bytes.toString("utf8"));
-    const target = await readFileAt(repository, pathOf(issue, checkpointPath(id)), commit.sha);
+    if (bytes.length >= 200 || isCompressed(bytes)) return decodeOfChain(bytes, issue, null);
+    const name = bytes.toString("utf8");
+    const id = idInLatest(name);
+    const path = pathOf(issue, layout.checkpoint(id, name.trim().endsWith(".gz")));
+    const target = await readFileAt(repository, path, commit.sha);
     if (!target) throw latestMissing(id);
     return decodeOfChain(target, issue, id);
   }
@@ -66,11 +70,11 @@ export function createChainTips(
       const last = seen.get(issue);
       return last && now() - last.at < trustedMs ? last.tip : read(issue);
     },
-    async index(issue: number, tip: Tip): Promise<string | null> {
+    async index(issue: number, tip: Tip): Promise<CheckpointIndex | null> {
       if (tip.index !== undefined) return tip.index;
       if (!tip.commit) return null;
-      const bytes = await readFileAt(repository, pathOf(issue, indexPath), tip.commit.sha);
-      return bytes?.toString("utf8") ?? null;
+      const bytes = await readFileAt(repository, pathOf(issue, layout.index), tip.commit.sha);
+      return bytes && parseIndex(bytes.toString("utf8"));
     },
   };
 }

@@ -1,15 +1,24 @@
 import { randomBytes } from "node:crypto";
-import { parseIndex } from "../../checkpoint/index-file.js";
-import { checkpointPath, fileName, indexPath, latestPath } from "../../checkpoint/layout.js";
+import type { ExtendedIndex } from "../../checkpoint/extend-index.js";
+import { parseIndex, parsePage } from "../../checkpoint/index-file.js";
+import { fileName } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
+import { defaultStorage, type StorageOptions } from "../../checkpoint/storage-options.js";
 import { CrunchError } from "../../errors.js";
-import type { CheckpointStore, PutOptions, PutResult } from "../../ports.js";
-import { decodeOfChain, encodeForChain, extendIndex, refuseOutside } from "./chain-rules.js";
-import { createChainTips, pathOf } from "./chain-tips.js";
-import { createCommit, readFileAt, type TreeEntry, treeEntries } from "./git-data.js";
+import type { CheckpointStore, FileChange, PutOptions, PutResult } from "../../ports.js";
+import * as rules from "../chain-rules.js";
+import { listed } from "../list-chain.js";
+import { createChainTips, type Tip } from "./chain-tips.js";
+import { statusOf } from "./client.js";
+import { createCommit, type GitCommit, readFileAt, type TreeEntry, treeEntries } from "./git-data.js";
 import { issuesByBranch, issuesByFolder } from "./issues-with-chains.js";
 import { moveRef } from "./move-ref.js";
 import type { Repository } from "./repository.js";
+
+export interface GitHubStoreOptions {
+  readonly storage?: Partial<StorageOptions>;
+  readonly now?: () => number;
+}
 
 /**
  * Checkpoints as commits on a branch of the repo, through the Git Data API: a tree, a commit and one move of the
@@ -18,47 +27,83 @@ import type { Repository } from "./repository.js";
 export function createGitHubStore(
   repository: Repository,
   branchTemplate: string,
-  now: () => number = Date.now,
+  options: GitHubStoreOptions = {},
 ): CheckpointStore {
+  const storage = { ...defaultStorage, ...options.storage };
+  const { layout } = storage;
   const branchOf = (issue: number) => branchTemplate.replaceAll("{issue}", String(issue));
-  const tips = createChainTips(repository, branchOf, now);
+  const tips = createChainTips(repository, layout, branchOf, options.now ?? Date.now);
+  const readAt = (issue: number, path: string, ref = `heads/${branchOf(issue)}`) =>
+    readFileAt(repository, `${layout.folder(issue)}/${path}`, ref);
 
-  async function entriesFor(
-    { issue_number: issue, checkpoint_id: id }: Checkpoint,
-    own: { readonly content: string; readonly index: string },
-    files: PutOptions["files"] = [],
-  ): Promise<TreeEntry[]> {
-    const file = { mode: "100644", type: "blob" } as const;
-    return [
-      ...(await treeEntries(repository, files, pathOf(issue, ""))),
-      { ...file, path: pathOf(issue, checkpointPath(id)), content: own.content },
-      { ...file, path: pathOf(issue, indexPath), content: own.index },
-      { ...file, path: pathOf(issue, latestPath), content: fileName(id), mode: "120000" },
+  async function readCheckpoint(issue: number, id: string, ref?: string): Promise<Buffer | null> {
+    const [likely, other] = [
+      layout.checkpoint(id, storage.compress),
+      layout.checkpoint(id, !storage.compress),
     ];
+    return (await readAt(issue, likely, ref)) ?? readAt(issue, other, ref);
+  }
+
+  async function step(checkpoint: Checkpoint, tip: Tip, content: Buffer | string, options: PutOptions) {
+    const issue = checkpoint.issue_number;
+    const index = await tips.index(issue, tip);
+    const next = rules.extendChain(index, checkpoint, options, storage);
+    const parent = rules.parentToFind(index, checkpoint);
+    if (parent !== null && !(await readCheckpoint(issue, parent, tip.commit?.sha)))
+      throw rules.parentMissing(checkpoint);
+    rules.refuseTooMuch(content, next, options.files, storage);
+    return next;
+  }
+
+  async function commitOf(
+    checkpoint: Checkpoint,
+    tip: Tip,
+    own: { readonly content: Buffer | string; readonly next: ExtendedIndex },
+    { files = [], codeCommit }: PutOptions,
+  ): Promise<GitCommit> {
+    const { issue_number: issue, checkpoint_id: id } = checkpoint;
+    const name = fileName(id, storage.compress);
+    const written = [
+      ...files,
+      textFile(layout.checkpoint(id, storage.compress), own.content),
+      ...own.next.pages.map(({ number, text }) => textFile(layout.page(number), text)),
+      textFile(layout.index, own.next.index.text),
+      { ...textFile(layout.latest, name), mode: "120000" as const },
+    ];
+    const folder = `${layout.folder(issue)}/`;
+    const entries = await treeEntries(repository, written, folder);
+    const removed: TreeEntry[] = own.next.removed.map((entry) => {
+      const path = folder + layout.checkpoint(entry.checkpoint_id, entry.compressed);
+      return { path, mode: "100644", type: "blob", sha: null };
+    });
+    const parents = [tip.commit?.sha, codeCommit].filter((sha) => typeof sha === "string");
+    const rest = { baseTree: tip.commit?.tree ?? null, parents, message: commitMessage(checkpoint) };
+    try {
+      return await createCommit(repository, { ...rest, entries: [...entries, ...removed] });
+    } catch (error) {
+      // GitHub refuses to delete what somebody has deleted already: then the files stay that are still there.
+      if (removed.length === 0 || statusOf(error) !== 422) throw error;
+      return createCommit(repository, { ...rest, entries });
+    }
   }
 
   async function put(checkpoint: Checkpoint, options: PutOptions): Promise<PutResult> {
-    const content = encodeForChain(checkpoint, options);
+    const content = rules.encodeForChain(checkpoint, options, storage);
     const issue = checkpoint.issue_number;
     let tip = await tips.recent(issue);
     // On a branch that issues share, the tip may have moved without touching this chain: then build on the new one.
     for (;;) {
-      if ((tip.latest?.checkpoint_id ?? null) !== options.expectedParent) {
+      if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest) {
         tip = await tips.read(issue);
-        if ((tip.latest?.checkpoint_id ?? null) !== options.expectedParent)
+        if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest)
           return { status: "conflict", latest: tip.latest };
       }
-      const index = extendIndex(await tips.index(issue, tip), options.expectedParent, checkpoint);
+      const next = await step(checkpoint, tip, content, options);
+      const commit = await commitOf(checkpoint, tip, { content, next }, options);
       const from = tip.commit?.sha ?? null;
-      const commit = await createCommit(repository, {
-        entries: await entriesFor(checkpoint, { content, index }, options.files),
-        baseTree: tip.commit?.tree ?? null,
-        parents: [from, options.codeCommit].filter((sha) => typeof sha === "string"),
-        message: commitMessage(checkpoint),
-      });
       const moved = await moveRef(repository, branchOf(issue), { from, to: commit.sha });
       if (moved.status === "moved") {
-        tips.remember(issue, { commit, latest: checkpoint, index });
+        tips.remember(issue, { commit, latest: checkpoint, index: next.index });
         return { status: "stored", commit: commit.sha };
       }
       if (moved.tip === from) throw refusedByGitHub(branchOf(issue));
@@ -70,24 +115,30 @@ export function createGitHubStore(
     put,
     latest: async (issue) => (await tips.read(issue)).latest,
     async load(issue, id) {
-      const path = pathOf(issue, checkpointPath(id));
-      const bytes = await readFileAt(repository, path, `heads/${branchOf(issue)}`);
-      return bytes && decodeOfChain(bytes, issue, id);
+      const bytes = await readCheckpoint(issue, id);
+      return bytes && rules.decodeOfChain(bytes, issue, id);
     },
-    async list(issue) {
-      const text = await readFileAt(repository, pathOf(issue, indexPath), `heads/${branchOf(issue)}`);
-      return text ? parseIndex(text.toString("utf8")).checkpoints : [];
+    async list(issue, options) {
+      const text = await readAt(issue, layout.index);
+      return listed(text && parseIndex(text.toString("utf8")), options, async (number) => {
+        const page = await readAt(issue, layout.page(number));
+        return page && parsePage(page.toString("utf8"));
+      });
     },
     async readFile(issue, path) {
-      refuseOutside(path);
+      rules.refuseOutside(path);
       const { commit } = await tips.known(issue);
-      return commit && readFileAt(repository, pathOf(issue, path), commit.sha);
+      return commit && readAt(issue, path, commit.sha);
     },
     issues: () =>
       branchTemplate.includes("{issue}")
         ? issuesByBranch(repository, branchTemplate)
-        : issuesByFolder(repository, branchTemplate),
+        : issuesByFolder(repository, branchTemplate, layout),
   };
+}
+
+function textFile(path: string, content: Buffer | string): FileChange {
+  return { path, mode: "100644", content: Buffer.from(content), status: "modified" };
 }
 
 /** The branch did not move, and yet a plain advance was refused: a rule of the repo forbids it. */

@@ -1,8 +1,14 @@
-import type { CodeHost } from "../../ports.js";
+import type { CodeChange, CodeHost } from "../../ports.js";
 import { isUncertain, statusOf } from "./client.js";
 import { branchTip, createCommit, type GitCommit, treeEntries } from "./git-data.js";
 import { moveRef } from "./move-ref.js";
 import { named, type Repository } from "./repository.js";
+
+const statuses: Readonly<Record<string, CodeChange["status"]>> = {
+  added: "added",
+  removed: "deleted",
+  renamed: "renamed",
+};
 
 export function createCodeHost(repository: Repository): CodeHost {
   const { octokit, owner } = repository;
@@ -26,7 +32,7 @@ export function createCodeHost(repository: Repository): CodeHost {
     return data[0]?.number ?? null;
   }
 
-  return {
+  const host: CodeHost = {
     defaultBranch: repository.defaultBranch,
     head: async (branch) => remember(await branchTip(repository, branch)),
     async commit(sha) {
@@ -45,6 +51,22 @@ export function createCodeHost(repository: Repository): CodeHost {
       });
       known.set(commit.sha, commit);
       return commit;
+    },
+    async prepareRestore({ parent, filesOf, message }) {
+      const { tree } = await host.commit(filesOf);
+      const { data } = await octokit.git.createCommit({ ...names, message, parents: [parent], tree });
+      const commit = { sha: data.sha, tree };
+      known.set(commit.sha, commit);
+      return commit;
+    },
+    async changesBetween(from, to) {
+      const basehead = `${from}...${to}`;
+      const { data } = await octokit.repos.compareCommitsWithBasehead({ ...names, basehead, per_page: 100 });
+      return (data.files ?? []).map(({ filename, status, patch }) => ({
+        path: filename,
+        status: statuses[status] ?? "modified",
+        patch: patch ?? null,
+      }));
     },
     async moveBranch(branch, to, from) {
       const moved = await moveRef(repository, branch, { from, to });
@@ -67,4 +89,5 @@ export function createCodeHost(repository: Repository): CodeHost {
       }
     },
   };
+  return host;
 }

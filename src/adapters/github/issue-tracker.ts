@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Issue, IssueTracker, Permission } from "../../ports.js";
+import { createTurns } from "../in-turn.js";
 import { isUncertain, orNull, repeated, statusOf } from "./client.js";
 import { cut } from "./cut.js";
-import { createTurns } from "./in-turn.js";
 import { named, type Repository } from "./repository.js";
 
 const longestComment = 65_536;

@@ -1,4 +1,4 @@
-import { issueFolder } from "../../checkpoint/layout.js";
+import type { Layout } from "../../checkpoint/layout.js";
 import { orNull } from "./client.js";
 import { named, type Repository } from "./repository.js";
 
@@ -14,17 +14,27 @@ export async function issuesByBranch(repository: Repository, template: string): 
 }
 
 /** The issues that have a folder on the branch they share. */
-export async function issuesByFolder(repository: Repository, branch: string): Promise<number[]> {
-  const [root = "", folder = ""] = issueFolder(0).split("/");
-  const query = { ...named(repository), path: root, ref: `heads/${branch}` };
-  const listed = (await orNull(repository.octokit.repos.getContent(query)))?.data;
-  const found = Array.isArray(listed)
-    ? listed.find(({ name, type }) => name === folder && type === "dir")
-    : null;
-  if (!found) return [];
+export async function issuesByFolder(
+  repository: Repository,
+  branch: string,
+  layout: Layout,
+): Promise<number[]> {
+  const ref = `heads/${branch}`;
+  const tree_sha = layout.parent === "" ? ref : await folderSha(repository, layout.parent, ref);
+  if (tree_sha === null) return [];
   // As a tree, because GitHub lists no more than 1,000 entries of a folder's contents.
-  const { data } = await repository.octokit.git.getTree({ ...named(repository), tree_sha: found.sha });
-  return numbersIn(data.tree.filter(({ type }) => type === "tree").map(({ path }) => path ?? ""));
+  const found = await orNull(repository.octokit.git.getTree({ ...named(repository), tree_sha }));
+  const folders = found?.data.tree.filter(({ type }) => type === "tree") ?? [];
+  const issues = folders.map(({ path }) => layout.issueNamed(path ?? ""));
+  return issues.filter((issue) => issue !== null).sort((a, b) => a - b);
+}
+
+async function folderSha(repository: Repository, folder: string, ref: string): Promise<string | null> {
+  const at = folder.lastIndexOf("/");
+  const query = { ...named(repository), path: folder.slice(0, Math.max(at, 0)), ref };
+  const listed = (await orNull(repository.octokit.repos.getContent(query)))?.data;
+  if (!Array.isArray(listed)) return null;
+  return listed.find(({ name, type }) => name === folder.slice(at + 1) && type === "dir")?.sha ?? null;
 }
 
 function numbersIn(names: readonly string[]): number[] {

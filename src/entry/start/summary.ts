@@ -54,3 +54,17 @@ function table(rows: readonly (readonly string[])[]): string[] {
     ...body.map(line),
   ];
 }
+
+/** After a kill: which phases were not touched again, and which had to be done once more. */
+export function keptAndDoneAgain({ latest }: Chain): string {
+  const phases = Object.entries(latest?.orchestrator_state.phases ?? {}).filter(([name]) => name !== "done");
+  const again = phases
+    .filter(([, { attempt }]) => attempt > 1)
+    .map(([name, { attempt }]) => `${name} (attempt ${attempt})`);
+  const kept = phases.filter(([, { attempt }]) => attempt <= 1).map(([name]) => name);
+  const none = "nothing";
+  return [
+    `  done again    ${colors.yellow(again.join(", ") || none)}`,
+    `  done once     ${colors.green(kept.join(", ") || none)}`,
+  ].join("\n");
+}

@@ -33,34 +33,35 @@ export function createTerminal(write: (text: string) => void): Terminal {
   function bot(line: BotLine, requests: number): void {
     const text = stripVTControlCharacters(line.message);
     const sent = colors.dim(`${requests} requests`);
-    if (line.level !== "info") return at(marks.warning, colors.yellow(text));
+    if (line.level !== "info") at(marks.warning, colors.yellow(text));
+    else botInfo(line, text, sent);
+  }
+
+  function botInfo(line: BotLine, text: string, sent: string): void {
     switch (line.event) {
       case "phase_started":
-        return at(
-          marks.phase_started,
-          `${colors.bold(String(line.phase))}${attemptText(line.attempt)} ${colors.dim(String(line.id))}`,
-        );
+        at(marks.phase_started, `${colors.bold(String(line.phase))}${attemptText(line.attempt)}`);
+        break;
       case "progress":
-        return at(
+        at(
           marks.progress,
           colors.dim(`  ${text}${typeof line.percent === "number" ? ` (${line.percent} %)` : ""}`),
         );
+        break;
       case "gate":
-        return at(line.status === "passed" ? marks.passed : marks.failed, `  ${text}`);
+        at(line.status === "passed" ? marks.passed : marks.failed, `  ${text}`);
+        break;
       case "checkpoint":
-        // The claim of a phase is shown with its beginning.
-        if (line.trigger === "phase_start") return;
-        return at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
+        at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
+        break;
       case "phase_ended": {
         const mark = line.outcome === "succeeded" ? marks.passed : marks.failed;
-        return at(mark, `${colors.bold(text)} ${colors.dim("·")} ${sent}`);
+        at(mark, `${colors.bold(text)} ${colors.dim("·")} ${sent}`);
+        break;
       }
       case "handled":
-        return line.status === "ignored"
-          ? undefined
-          : at(marks.progress, `${text} ${colors.dim("·")} ${sent}`);
-      default:
-        return;
+        if (line.status !== "ignored") at(marks.progress, `${text} ${colors.dim("·")} ${sent}`);
+        break;
     }
   }
 

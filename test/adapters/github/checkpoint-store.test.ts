@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createGitHubStore } from "../../../src/adapters/github/checkpoint-store.js";
 import { createClient } from "../../../src/adapters/github/client.js";
-import { indexEntryOf } from "../../../src/checkpoint/index-file.js";
+import { indexEntryOf } from "../../../src/checkpoint/index-entry.js";
 import type { Checkpoint } from "../../../src/checkpoint/schema.js";
 import {
   type EmbeddedGitHub,
@@ -28,7 +28,7 @@ afterEach(() => {
 function aStore(template = "crunch/issue-{issue}", now?: () => number) {
   const sleep = async (ms: number) => void waits.push(ms);
   const octokit = createClient({ baseUrl: gh.url, token: gh.actionsToken, sleep });
-  return createGitHubStore({ octokit, owner: "octo", repo: "demo", defaultBranch: "main" }, template, now);
+  return createGitHubStore({ octokit, owner: "octo", repo: "demo", defaultBranch: "main" }, template, now ? { now } : {});
 }
 
 const api = (...args: Parameters<ReturnType<typeof asOwner>>) => asOwner(gh)(...args);
@@ -145,9 +145,9 @@ describe("the branch", () => {
     const store = aStore();
     const first = aFirst(newIssue());
     const code = await tipOf("main");
-    await store.put(first, { expectedParent: null, codeCommit: code });
+    await store.put(first, { expectedLatest: null, codeCommit: code });
     const second = aNext(first);
-    await store.put(second, { expectedParent: first.checkpoint_id, codeCommit: code });
+    await store.put(second, { expectedLatest: first.checkpoint_id, codeCommit: code });
     const [tip, root] = await commitsOf(branchOf(issue));
     expect(tip?.parents).toEqual([root?.sha, code]);
     expect(root?.parents).toEqual([code]);

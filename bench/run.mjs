@@ -1,0 +1,38 @@
+// Runs every bench/*.bench.mjs in order. Each exports `name` and `run(report)`, and reports what it measured as
+// rows of a table, and what has to hold as promises kept or broken. Exits with 1 when one is broken.
+import { readdirSync } from "node:fs";
+import { cpus } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const wanted = process.argv.slice(2);
+const files = readdirSync(folder)
+  .filter((file) => file.endsWith(".bench.mjs"))
+  .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
+  .sort();
+let broken = 0;
+
+console.log(`Node ${process.version}, ${cpus().length} cores`);
+for (const file of files) {
+  const bench = await import(pathToFileURL(join(folder, file)));
+  console.log(`\n${bench.name}\n`);
+  await bench.run({ table, promise });
+}
+process.exitCode = broken === 0 ? 0 : 1;
+
+/** Rows of cells; the first row is the heading. */
+function table(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => String(row[column]).length)));
+  const line = (row) =>
+    row.map((cell, column) =>
+      column === 0 ? String(cell).padEnd(widths[column]) : String(cell).padStart(widths[column]),
+    );
+  const [head, ...body] = rows.map((row) => `  ${line(row).join("  ")}`);
+  console.log([head, `  ${widths.map((width) => "─".repeat(width)).join("  ")}`, ...body].join("\n"));
+}
+
+function promise(text, isKept) {
+  console.log(`\n  ${isKept ? "kept" : "BROKEN"}: ${text}`);
+  if (!isKept) broken += 1;
+}

@@ -1,0 +1,136 @@
+import { CrunchError } from "../errors.js";
+import type { Artifact, Checkpoint, PhaseState } from "./schema.js";
+
+type Phases = Checkpoint["orchestrator_state"]["phases"];
+
+/** What has to become of a run for it to be again as it was at one of its checkpoints. Nothing is done yet. */
+export interface RollbackPlan {
+  readonly phases: Phases;
+  /** Where the run goes on. */
+  readonly phase: string;
+  readonly artifacts: Checkpoint["artifacts"];
+  readonly notes: Checkpoint["notes"];
+  /** What a stopped agent had done by then, for the next attempt; empty when the phase had ended. */
+  readonly partialWork: Checkpoint["partial_work"];
+  /** Files of the issue's folder whose content has to be brought back from `artifacts/<hash>`. */
+  readonly restore: readonly { readonly path: string; readonly hash: string }[];
+  /** Files that are live now and were not there then. Their content stays in `artifacts/<hash>`. */
+  readonly remove: readonly string[];
+  /** What is no longer live: removed, or with other content again. */
+  readonly archived: readonly Artifact[];
+  /** The commit whose tree the code branch must have again, by a new commit; null when it can stay as it is. */
+  readonly codeTreeOf: string | null;
+}
+
+/**
+ * `target` may be any checkpoint of the chain, also one newer than a rollback, which undoes that rollback. `order` is
+ * the workflow's phases in the order they run, the terminal one last.
+ */
+export function planRollback(
+  current: Checkpoint,
+  target: Checkpoint,
+  order: readonly string[],
+): RollbackPlan {
+  const name = target.workflow_state.current_phase;
+  const at = order.indexOf(name);
+  if (at === -1) throw unknownPhase(name);
+  const isOver = hasEnded(target);
+  const next = Math.min(isOver ? at + 1 : at, order.length - 1);
+  const live = filesOf(current);
+  const then = filesOf(target);
+  return {
+    phases: phasesFrom(current.orchestrator_state.phases, target.orchestrator_state.phases, order, next),
+    phase: order[next] ?? name,
+    artifacts: target.artifacts,
+    notes: target.notes,
+    partialWork: isOver ? [] : target.partial_work,
+    restore: [...then.values()]
+      .filter(({ path, hash }) => live.get(path)?.hash !== hash)
+      .map(({ path, hash }) => ({ path, hash })),
+    remove: [...live.keys()].filter((path) => !then.has(path)),
+    archived: [...live.values()].filter(({ path, hash }) => then.get(path)?.hash !== hash),
+    codeTreeOf: codeTreeOf(current, target),
+  };
+}
+
+/**
+ * Whether the target's phase was over by then. Its trigger does not say: a manual checkpoint is of whatever state it
+ * was saved in, and a failure or an interrupt is the end of an attempt, but not of the phase.
+ */
+function hasEnded({ type, workflow_state, orchestrator_state }: Checkpoint): boolean {
+  const status = orchestrator_state.phases[workflow_state.current_phase]?.status;
+  return type === "POST" && (status === "succeeded" || status === "skipped");
+}
+
+function phasesFrom(current: Phases, target: Phases, order: readonly string[], next: number): Phases {
+  const now = new Map(Object.entries(current));
+  const then = new Map(Object.entries(target));
+  // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
+  const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
+  const states = new Map<string, PhaseState>(dropped);
+  for (const [index, name] of order.entries()) {
+    // The terminal phase has ended as soon as the run is there.
+    if (index >= next)
+      states.set(name, next === order.length - 1 ? { ...untouched, status: "succeeded" } : untouched);
+    else states.set(name, passed(then.get(name) ?? untouched));
+  }
+  const versioned = [...states].map(([name, state]) => {
+    const version = Math.max(now.get(name)?.version ?? 0, then.get(name)?.version ?? 0);
+    return [name, { ...state, version }] as const;
+  });
+  return Object.fromEntries(versioned);
+}
+
+const untouched: PhaseState = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+
+/** What comes before the phase that is to run counts as done, also when the workflow got it only later. */
+function passed(state: PhaseState): PhaseState {
+  return state.status === "succeeded" ? state : { ...state, status: "skipped" };
+}
+
+/** The files of the issue's folder at a checkpoint: outputs, and each agent's notes. */
+function filesOf({ artifacts, notes }: Checkpoint): ReadonlyMap<string, Artifact> {
+  const files = new Map<string, Artifact>();
+  for (const artifact of Object.values(artifacts)) {
+    if (isReserved(artifact.path)) throw reservedPath(artifact.path);
+    files.set(artifact.path, artifact);
+  }
+  for (const [agent, note] of Object.entries(notes)) {
+    const path = `notes/${agent}.md`;
+    if (agent.includes("/")) throw reservedPath(path);
+    files.set(path, { ...note, path });
+  }
+  return files;
+}
+
+/** A forged checkpoint must not make a rollback write over the chain, or outside the issue's folder. */
+function isReserved(path: string): boolean {
+  const segments = path.split("/");
+  const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
+  return isOdd || ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+}
+
+/** The branch's own commits differ after a rollback and its undoing, though their trees may be the same. */
+function codeTreeOf(
+  { issue_snapshot: now }: Checkpoint,
+  { issue_snapshot: then }: Checkpoint,
+): string | null {
+  if (now.head_sha === then.head_sha) return null;
+  return then.head_sha ?? then.base_sha;
+}
+
+function unknownPhase(name: string): CrunchError {
+  return new CrunchError({
+    code: "rollback_phase_unknown",
+    message: `The checkpoint is of the phase ${JSON.stringify(name)}, which the workflow no longer has.`,
+    hint: "Choose a checkpoint of another phase, or put the phase back into the workflow.",
+  });
+}
+
+function reservedPath(path: string): CrunchError {
+  return new CrunchError({
+    code: "checkpoint_invalid",
+    message: `The checkpoint names ${JSON.stringify(path.slice(0, 100))} as a file of the issue's folder.`,
+    hint: "Crunch never writes that. Choose another checkpoint, and look at who changed this one.",
+  });
+}

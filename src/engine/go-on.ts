@@ -1,0 +1,40 @@
+import { knownStateLabels } from "../workflow/labels.js";
+import { phaseNamed } from "../workflow/workflow.js";
+import type { Decision } from "./decision.js";
+import { ifFresh } from "./if-fresh.js";
+import { refuse } from "./refuse.js";
+import type { Situation } from "./situation.js";
+import { type Phases, type Standing, standingOf, withPhase } from "./standing.js";
+
+/** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
+export function goOn(situation: Situation, phases: Phases, requested: string | null): Decision {
+  const { workflow, issue, latest, isHeld } = situation;
+  if (isHeld) return { kind: "ignore", reason: "another session holds the run" };
+  if (!latest && requested === null) return { kind: "ignore", reason: "no run has begun" };
+  const standing = standingOf(workflow, phases, situation.advance);
+  const isUnlabeled = requested === null && knownStateLabels(workflow, issue.labels).length === 0;
+  if (standing.kind === "finished") return { kind: "finish" };
+  if (standing.kind === "failed") return { kind: "wait", reason: "failed" };
+  const pause = latest?.pause ?? null;
+  if (pause?.kind === "rollback" && requested === null) return { kind: "wait", reason: "rolled_back" };
+  if (isUnlabeled) return { kind: "wait", reason: "label_removed" };
+  if (standing.kind === "waiting_for_person") return { kind: "wait", reason: "person" };
+  if (standing.kind === "waiting_for_label" && requested !== standing.phase)
+    return { kind: "wait", reason: "label" };
+  return ifFresh(situation, begin(situation, phases, standing));
+}
+
+export function begin(situation: Situation, phases: Phases, standing: Standing): Decision {
+  const phase = phaseNamed(situation.workflow, standing.phase);
+  if (phase.kind === "human") {
+    if (phase.skip !== null) return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
+    return { kind: "ask", phase: phase.name, phases };
+  }
+  const attempts = phases[phase.name]?.attempt ?? 0;
+  if (standing.kind === "running" && attempts >= situation.maxAttempts) {
+    return { kind: "give_up", phase: phase.name, phases, attempts };
+  }
+  if (!situation.hasAgent(phase.name))
+    return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
+  return { kind: "run", phase: phase.name, phases: withPhase(phases, phase.name, { status: "pending" }) };
+}

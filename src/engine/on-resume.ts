@@ -1,0 +1,61 @@
+import type { Command } from "../commands/command.js";
+import { knownStateLabels, phaseOfLabel, stateLabel } from "../workflow/labels.js";
+import { phaseNamed, phasesInOrder } from "../workflow/workflow.js";
+import type { Decision } from "./decision.js";
+import { goOn } from "./go-on.js";
+import { refuse } from "./refuse.js";
+import { currentStanding, phasesOf, type Situation } from "./situation.js";
+import { labelFor, pendingPhases, phasesFrom } from "./standing.js";
+
+type Resume = Extract<Command, { name: "resume" }>;
+
+/** `/crunch` and `/crunch resume`: begins, goes on, or tries again what failed. */
+export function onResume(situation: Situation, options: Resume | null): Decision {
+  const { workflow, issue, latest, isHeld } = situation;
+  if (options?.isDryRun) {
+    if (!latest) return refuse("nothing_to_resume", "no run has begun on this issue");
+    return { kind: "preview", id: options.checkpoint };
+  }
+  if (!issue.isOpen) return refuse("issue_closed", "the issue is closed");
+  if (isHeld) return refuse("busy", "a session is working on it");
+  if (!latest)
+    return options ? refuse("nothing_to_resume", "no run has begun on this issue") : beginAnew(situation);
+  if (options?.checkpoint && options.checkpoint !== latest.checkpoint_id) {
+    return { kind: "rollback", id: options.checkpoint, goesOn: true };
+  }
+  const phases = phasesOf(situation);
+  const standing = currentStanding(situation);
+  const moved = phaseOfMovedLabel(situation);
+  if (moved !== null) return goOn(situation, phasesFrom(workflow, phases, moved), moved);
+  if (standing.kind === "waiting_for_person") {
+    return refuse("waiting_for_person", `to approve, add the label \`${stateLabel(standing.next)}\``);
+  }
+  if (standing.kind === "failed")
+    return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
+  return goOn(situation, phases, standing.phase);
+}
+
+/** With a label on the issue the run begins there; of several, at the earliest. */
+function beginAnew(situation: Situation): Decision {
+  const { workflow, issue } = situation;
+  const labeled = knownStateLabels(workflow, issue.labels).map((label) => phaseOfLabel(workflow, label));
+  const first = phasesInOrder(workflow).find(
+    ({ name, kind }) => kind !== "terminal" && labeled.includes(name),
+  );
+  const phase = first?.name ?? workflow.first;
+  return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);
+}
+
+/**
+ * The phase of a state label that a person put there while nobody listened. The label that was there when the
+ * checkpoint was made is none: Crunch itself may have died before it moved it on.
+ */
+function phaseOfMovedLabel(situation: Situation): string | null {
+  const { workflow, issue, latest } = situation;
+  const [label, ...others] = knownStateLabels(workflow, issue.labels);
+  if (!latest || label === undefined || others.length > 0) return null;
+  if (latest.issue_snapshot.labels.includes(label) || label === labelFor(currentStanding(situation)))
+    return null;
+  const phase = phaseOfLabel(workflow, label);
+  return phase === null || phaseNamed(workflow, phase).kind === "terminal" ? null : phase;
+}
