@@ -33,7 +33,8 @@ export async function append(
     const orchestrator_state = { ...run, handled_events: withHandled(run.handled_events, event.key) };
     const next = nextCheckpoint(latest, { ...change, orchestrator_state }, maker);
     const checkpoint = parent === undefined ? next : { ...next, parent_checkpoint_id: parent };
-    const put = await store.put(checkpoint, { ...options, expectedLatest: latest.checkpoint_id });
+    const { retention } = handling.loaded.plan;
+    const put = await store.put(checkpoint, { ...options, retention, expectedLatest: latest.checkpoint_id });
     if (put.status === "stored") return checkpoint;
   }
   throw new CrunchError({

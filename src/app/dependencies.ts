@@ -1,4 +1,5 @@
 import type { Holder } from "../checkpoint/schema.js";
+import type { StorageOptions } from "../checkpoint/storage-options.js";
 import type {
   CheckpointStore,
   CheckReporter,
@@ -25,7 +26,7 @@ export interface Dependencies {
   readonly liveness: LivenessProbe;
   /** A file of the default branch, as it is now. */
   readonly readFile: (path: string) => Promise<string | null>;
-  readonly openStore: (branchTemplate: string) => CheckpointStore;
+  readonly openStore: (branchTemplate: string, storage: StorageOptions) => CheckpointStore;
   readonly authority: Authority;
   readonly holder: Holder;
   /** How many runs work at the same time. */

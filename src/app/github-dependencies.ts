@@ -46,7 +46,7 @@ export function createGitHubDependencies(options: GitHubDependenciesOptions): De
       const content = await readFileAt(repository, path, repository.defaultBranch);
       return content?.toString("utf8") ?? null;
     },
-    openStore: (branchTemplate) => createGitHubStore(repository, branchTemplate),
+    openStore: (branchTemplate, storage) => createGitHubStore(repository, branchTemplate, { storage }),
     clock: { now: () => new Date() },
     ...{ authority, holder, slots, redact, log, signal },
   };

@@ -37,7 +37,7 @@ export async function handleEvent(deps: Dependencies, event: CrunchEvent): Promi
 async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent): Promise<Outcome> {
   const configured = await loadConfig(deps);
   const permission = "actor" in event ? await deps.tracker.permissionOf(event.actor) : "none";
-  const storageBranch = configured.config.storage.branch.replaceAll("{issue}", String(event.issue));
+  const storageBranch = configured.checkpoint.storage.branch.replaceAll("{issue}", String(event.issue));
   let release: (() => void) | null = null;
   try {
     for (let tries = 0; tries < mostTries; tries++) {

@@ -1,5 +1,12 @@
+import { createLayout } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
+import {
+  type CheckpointConfig,
+  defaultCheckpointConfig,
+  parseCheckpointConfig,
+} from "../config/checkpoint-config.js";
 import { parseRepoConfig } from "../config/parse-config.js";
+import type { ConfigProblem, Parsed } from "../config/problems.js";
 import type { RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
 import type { Plan } from "../engine/plan.js";
@@ -10,6 +17,7 @@ import { planFor } from "./plan.js";
 import { lookAround, type Seen } from "./world.js";
 
 const configFile = ".github/crunch.yml";
+const checkpointFile = ".claude/checkpoint-config.yaml";
 
 /** All that a decision about an issue needs, read afresh. */
 export interface Loaded {
@@ -23,6 +31,7 @@ export interface Loaded {
 
 export interface Configured {
   readonly config: RepoConfig;
+  readonly checkpoint: CheckpointConfig;
   readonly obstacle: Obstacle | null;
   readonly store: CheckpointStore;
 }
@@ -32,15 +41,39 @@ export async function loadConfig(deps: Dependencies): Promise<Configured> {
   const text = (await deps.readFile(configFile)) ?? "";
   const parsed = parseRepoConfig(text, configFile, { agentsElsewhere: deps.authority.kind === "operator" });
   const config = parsed.status === "ok" ? parsed.config : defaultConfig();
-  const obstacle: Obstacle | null =
-    parsed.status === "ok" ? null : { code: "config_invalid", detail: renderConfigProblems(parsed.problems) };
-  return { config, obstacle, store: deps.openStore(config.storage.branch) };
+  const own: Parsed<{ checkpoint: CheckpointConfig | null }> = config.checkpoint
+    ? { status: "ok", config: { checkpoint: config.checkpoint } }
+    : await readCheckpointFile(deps);
+  const checkpoint = (own.status === "ok" ? own.config.checkpoint : null) ?? defaultCheckpointConfig;
+  const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
+  const { location, branch, compress, maxBytes } = checkpoint.storage;
+  const store = deps.openStore(branch, { layout: createLayout(location), compress, maxBytes });
+  return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store };
+}
+
+/** The settings of checkpoints in a file of their own, as they were before there was a `.github/crunch.yml`. */
+async function readCheckpointFile(
+  deps: Dependencies,
+): Promise<Parsed<{ checkpoint: CheckpointConfig | null }>> {
+  const text = await deps.readFile(checkpointFile);
+  return text === null
+    ? { status: "ok", config: { checkpoint: null } }
+    : parseCheckpointConfig(text, checkpointFile);
+}
+
+function obstacleOf(problems: readonly ConfigProblem[], { enabled }: CheckpointConfig): Obstacle | null {
+  if (problems.length > 0) return { code: "config_invalid", detail: renderConfigProblems(problems) };
+  if (enabled) return null;
+  const detail =
+    "checkpoints are turned off here (`checkpoint.enabled: false`), and they are all the memory Crunch has";
+  return { code: "disabled", detail };
 }
 
 export async function loadIssue(deps: Dependencies, configured: Configured, number: number): Promise<Loaded> {
   const [issue, latest] = await Promise.all([deps.tracker.issue(number), configured.store.latest(number)]);
   const { plan, obstacle } = planFor({
     config: configured.config,
+    checkpoint: configured.checkpoint,
     authority: deps.authority,
     issue,
     branch: latest?.issue_snapshot.branch ?? null,

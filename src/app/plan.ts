@@ -1,4 +1,6 @@
 import { createAgentRunner } from "../adapters/agents/index.js";
+import { createLayout } from "../checkpoint/layout.js";
+import type { CheckpointConfig } from "../config/checkpoint-config.js";
 import { isAllowedCommand, type OperatorConfig } from "../config/operator.js";
 import type { AgentConfig, GateConfig, PhaseConfig, RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
@@ -22,13 +24,14 @@ export interface Planned {
 /** Resolves a repo's configuration to things that run. */
 export function planFor(options: {
   readonly config: RepoConfig;
+  readonly checkpoint: CheckpointConfig;
   readonly authority: Authority;
   readonly issue: Issue;
   /** The branch an earlier session gave the issue's code; a title edited since does not change it. */
   readonly branch: string | null;
   readonly redact: (text: string) => string;
 }): Planned {
-  const { config, authority } = options;
+  const { config, checkpoint, authority } = options;
   const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
   const workflow = presets[config.workflow]({ approval: config.approval });
   const agentPhases = phasesInOrder(workflow).filter((phase) => phase.kind === "agent");
@@ -52,7 +55,9 @@ export function planFor(options: {
     branch: options.branch ?? branchName(config.branch, options.issue),
     protectedPaths: config.protectedPaths,
     phases,
-    checkpoints: { agentComplete: false, everyEvents: 1000 },
+    checkpoints: checkpoint.triggers,
+    layout: createLayout(checkpoint.storage.location),
+    retention: checkpoint.retention,
   };
   const detail = [...new Set(findings)].join("; ");
   return { plan, obstacle: detail === "" ? null : { code: "not_allowed", detail } };

@@ -31,6 +31,7 @@ export function createProjector(options: ProjectorOptions): Projector {
   const checksSent = new Set<string>();
   let comment: { id: number; body: string } | null = null;
   let pullRequest: number | null = null;
+  let branchSeen: string | undefined;
 
   async function projectBranch({
     issue_snapshot: { branch, head_sha: head },
@@ -46,6 +47,7 @@ export function createProjector(options: ProjectorOptions): Projector {
     const moved = from === head ? "moved" : await code.moveBranch(branch, head, from);
     if (moved === "diverged") return false;
     branchesAt.set(branch, head);
+    branchSeen = from === head || isNew ? head : undefined;
     if (isNew) headsKnown.add(head);
     return true;
   }
@@ -100,6 +102,7 @@ export function createProjector(options: ProjectorOptions): Projector {
   ): Promise<Projected> {
     const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
     const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
+    branchSeen = undefined;
     const isOnBranch = await projectBranch(checkpoint);
     pullRequest = isOnBranch ? await projectPullRequest(checkpoint) : checkpoint.projections.pull_request;
     const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
@@ -115,6 +118,7 @@ export function createProjector(options: ProjectorOptions): Projector {
     return {
       projections: { comment_id: commentId, pull_request: pullRequest, branch_head: branchHead },
       issue: shown,
+      branchSeen,
     };
   }
 

@@ -45,6 +45,7 @@ function subjectOf(event: CrunchEvent, { code, detail }: Refusal): string {
     case "no_agent":
     case "config_invalid":
     case "not_allowed":
+    case "disabled":
       return event.kind === "command" ? `${code} ${event.key}` : `${code} ${detail}`;
     default:
       return `${code} ${event.key}`;

@@ -30,6 +30,7 @@ export interface Handling {
 interface Position {
   readonly latest: Checkpoint;
   readonly issue: Issue;
+  readonly branchSeen?: string | undefined;
 }
 
 /** Takes step after step until the run waits for somebody or is over. `gave_way`: another session came first. */
@@ -40,6 +41,7 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
   if (event.kind === "command" && event.commentId !== null) await deps.tracker.react(event.commentId, "eyes");
   try {
     let { latest, issue } = loaded;
+    let branchSeen: string | undefined;
     if (
       latest &&
       event.kind === "command" &&
@@ -49,20 +51,22 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
       await putCodeBack(deps.code, latest);
     // What an earlier session left half shown is put right first; the label is what this event is about.
     if (latest)
-      ({ latest, issue } = await show(
+      ({ latest, issue, branchSeen } = await show(
         session,
         { latest, issue },
         event.kind === "started" ? "keep" : "leave",
       ));
     for (let step = first; ; ) {
-      const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor });
+      const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor, branchSeen });
+      branchSeen = undefined;
       if (taken.status === "gave_way") return "gave_way";
       latest = taken.checkpoint;
       if (deps.signal.aborted) return stopped(handling, session, { latest, issue });
       // People act while agents work: look again, but not after a step that took no time.
       if (step.kind === "run") issue = await deps.tracker.issue(issue.number);
       const next = decideNext(handling, { latest, issue });
-      if (next.kind !== "pass") ({ latest, issue } = await show(session, { latest, issue }, "keep"));
+      if (next.kind !== "pass")
+        ({ latest, issue, branchSeen } = await show(session, { latest, issue }, "keep"));
       if (!isStep(next)) return end(handling, next, { latest, issue });
       step = next;
     }
@@ -121,7 +125,8 @@ export async function settle(
 
 async function show(session: Session, { latest, issue }: Position, label: LabelRule): Promise<Position> {
   const shown = await session.projector.project(latest, { issue, label });
-  return { latest: { ...latest, projections: shown.projections }, issue: shown.issue };
+  const { projections, branchSeen } = shown;
+  return { latest: { ...latest, projections }, issue: shown.issue, branchSeen };
 }
 
 function decideNext({ situation, event }: Handling, { latest, issue }: Position): Decision {

@@ -1,4 +1,3 @@
-import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { Plan } from "../engine/plan.js";
 import { type Standing, standingOf } from "../engine/standing.js";
@@ -26,7 +25,7 @@ export function statusText(options: StatusOptions): string {
     checkpoint,
     workflow: plan.workflow,
     standing,
-    fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${issueFolder(issue.number)}/${path}`),
+    fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${plan.layout.folder(issue.number)}/${path}`),
     pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
     isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
     hasDiverged: options.hasDiverged ?? false,

@@ -14,12 +14,13 @@ export function recoveryInfo(state: State): Checkpoint["recovery_info"] {
   const phases = Object.values(state.orchestrator_state.phases);
   const isOver = phases.every(({ status }) => status === "succeeded" || status === "skipped");
   const blocked = blockedTasks(state.execution_graph.node_states);
+  const unfinished = state.partial_work.length;
   const warnings = [
     ...(state.error ? [state.error.message] : []),
     ...blocked.map((task) => `the task ${task} waits for one that did not succeed`),
     ...state.acp_state.conflicts_in_progress.map((conflict) => `the conflict ${conflict} is not resolved`),
-    ...(state.partial_work.length > 0
-      ? [`${state.partial_work.length} files were changed but not finished`]
+    ...(unfinished > 0
+      ? [`${unfinished} ${unfinished === 1 ? "file was" : "files were"} changed but not finished`]
       : []),
   ];
   return {

@@ -12,7 +12,9 @@ const Kept = z.number().int().min(-1).max(1_000_000);
 
 /** How many of each kind are kept in each phase; -1 keeps all, 0 none but the latest. */
 const Retention = z.strictObject(
-  Object.fromEntries(Trigger.options.map((trigger) => [trigger, Kept.default(defaultRetention[trigger])])) as {
+  Object.fromEntries(
+    Trigger.options.map((trigger) => [trigger, Kept.default(defaultRetention[trigger])]),
+  ) as {
     readonly [Name in Trigger]: z.ZodDefault<typeof Kept>;
   },
 );
@@ -62,7 +64,9 @@ export const CheckpointConfig = z
       everyEvents: auto && triggers.every_n_events !== false ? triggers.every_n_events : null,
     },
     // A run can't do without the end of a phase; turned off, it is kept only until the next checkpoint is there.
-    retention: (triggers.phase_transition ? retention : { ...retention, phase_transition: 0 }) satisfies RetentionPolicy,
+    retention: (triggers.phase_transition
+      ? retention
+      : { ...retention, phase_transition: 0 }) satisfies RetentionPolicy,
     storage: {
       location: storage.location,
       compress: storage.compress,
@@ -72,9 +76,14 @@ export const CheckpointConfig = z
   }));
 export type CheckpointConfig = z.infer<typeof CheckpointConfig>;
 
+export const defaultCheckpointConfig: CheckpointConfig = CheckpointConfig.parse({});
+
 const CheckpointFile = z.strictObject({ checkpoint: CheckpointConfig.prefault({}) });
 
 /** The file of its own, `.claude/checkpoint-config.yaml`, as S3 has it. */
-export function parseCheckpointConfig(text: string, file: string): Parsed<{ readonly checkpoint: CheckpointConfig }> {
+export function parseCheckpointConfig(
+  text: string,
+  file: string,
+): Parsed<{ readonly checkpoint: CheckpointConfig }> {
   return parseConfigFile({ text, file, schema: CheckpointFile });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentConfigs, AgentName } from "./agent-config.js";
+import { CheckpointConfig } from "./checkpoint-config.js";
 import { BranchTemplate, Command, Duration, Glob, OutputPath } from "./fields.js";
 
 export { AgentConfig } from "./agent-config.js";
@@ -64,15 +65,16 @@ export const RepoConfig = z
       (template) => template.includes("{issue}"),
       "expected a name with {issue}, so that two issues never share a branch.",
     ).default("feature/issue-{issue}-{slug}"),
-    storage: z.strictObject({ branch: BranchTemplate.default("crunch/issue-{issue}") }).prefault({}),
+    /** Null where the repo has it in a file of its own, or not at all. */
+    checkpoint: CheckpointConfig.nullable().default(null),
     max_attempts: z.number().int().min(1).max(10).default(3),
     protected_paths: z.array(Glob).default([".github/**", ".claude/**", ".git/**"]),
     phases: Phases.prefault({}),
   })
   .superRefine((config, context) => {
-    if (config.branch === config.storage.branch) {
+    if (config.branch === config.checkpoint?.storage.branch) {
       const message = "expected a branch of its own for checkpoints, found the same name as `branch`.";
-      context.addIssue({ code: "custom", path: ["storage", "branch"], message });
+      context.addIssue({ code: "custom", path: ["checkpoint", "storage", "branch"], message });
     }
     for (const { path, name } of repeatedGates(config.phases)) {
       const message = `the gate name ${JSON.stringify(name)} is used twice, but each gate is a check of its own. Give it another \`name\`.`;

@@ -1,4 +1,3 @@
-import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentContext, Issue, Workspace } from "../ports.js";
 import type { Session } from "./session.js";
@@ -27,7 +26,7 @@ export function agentContext(
       url: issue.url,
     },
     workspace: workspace.directory,
-    output_folder: issueFolder(issue.number),
+    output_folder: session.plan.layout.folder(issue.number),
     checkpoint_id: claim.checkpoint_id,
     previous: { summaries: Object.fromEntries(summaries), notes, error: previousError(claim) },
   };

@@ -1,4 +1,3 @@
-import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentResult, FileChange } from "../ports.js";
 import { artifactOf } from "./artifacts.js";
@@ -15,6 +14,7 @@ export function agentRecord(
   produced: Produced,
 ) {
   const now = session.clock.now().toISOString();
+  const folder = session.plan.layout.folder(claim.issue_number);
   const name = claim.workflow_state.current_phase;
   const succeeded = result.status === "succeeded";
   const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
@@ -40,10 +40,7 @@ export function agentRecord(
         [name]: {
           completed_at: now,
           output_summary: result.summary,
-          output_location:
-            main === null
-              ? null
-              : `${issueFolder(claim.issue_number)}/${main.replace(/^\.claude\/crunch\/\d+\//, "")}`,
+          output_location: main === null ? null : locationOf(folder, main),
         },
       },
     },
@@ -81,4 +78,9 @@ export function notesRecord(
     notes: { ...claim.notes, [agent]: artifactOf(path, content) },
     files: [{ path, mode: "100644", content, status: "modified" }],
   };
+}
+
+/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
+function locationOf(folder: string, path: string): string {
+  return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
 }

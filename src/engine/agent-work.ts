@@ -1,4 +1,3 @@
-import { issueFolder } from "../checkpoint/layout.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentProgress, AgentResult, Issue, LiveAgent, Workspace } from "../ports.js";
 import { agentContext } from "./agent-context.js";
@@ -50,7 +49,7 @@ export async function workspaceFor(session: Session, claim: Checkpoint): Promise
   const files = [];
   for (const artifact of Object.values(claim.artifacts)) {
     const content = await readArtifact(session.store, issue, artifact);
-    files.push({ path: `${issueFolder(issue)}/${artifact.path}`, content });
+    files.push({ path: `${session.plan.layout.folder(issue)}/${artifact.path}`, content });
   }
   if (files.length > 0) await workspace.seed(files);
   await restorePartialWork(session, claim, workspace);

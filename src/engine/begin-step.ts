@@ -16,6 +16,8 @@ export interface StepStart {
   readonly issue: Issue;
   readonly eventKey: string;
   readonly actor: string;
+  /** Where the code branch was seen a moment ago, which saves looking again. */
+  readonly branchSeen?: string | undefined;
 }
 
 /** The checkpoint that a step is made of, or, for a phase to run, the one that claims it. */
@@ -26,7 +28,7 @@ export async function beginStep(session: Session, step: Step, start: StepStart):
   const snapshot =
     latest && isRestart
       ? await snapshotOfRestart(session, latest, start.issue)
-      : await snapshotOf(session, latest, start.issue);
+      : await snapshotOf(session, latest, start.issue, start.branchSeen);
   const fresh = () =>
     emptyRun({
       ...{ issue: start.issue.number, workflow: plan.workflow.name, phase: step.phase, phases: step.phases },

@@ -4,7 +4,7 @@ import type { Phases } from "./standing.js";
 
 /** What keeps a repo from running anything: its own configuration, or what the bot's operator allows. */
 export interface Obstacle {
-  readonly code: "config_invalid" | "not_allowed";
+  readonly code: "config_invalid" | "not_allowed" | "disabled";
   readonly detail: string;
 }
 
@@ -17,6 +17,7 @@ export type RefusalCode =
   | "no_agent"
   | "config_invalid"
   | "not_allowed"
+  | "disabled"
   | "waiting_for_person"
   | "nothing_to_save"
   | "nothing_to_resume"

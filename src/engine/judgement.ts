@@ -32,6 +32,7 @@ export async function judge(
     return { produced: nothing, failure: { code: error.code, message: error.message, hint: error.hint } };
   }
   const sorted = sortChanges(changes, {
+    layout: session.plan.layout,
     issue: claim.issue_number,
     writes: phase.writes,
     protectedPaths: session.plan.protectedPaths,

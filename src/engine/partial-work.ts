@@ -35,6 +35,7 @@ export async function capturePartialWork(
     return nothing;
   }
   const rules = {
+    layout: session.plan.layout,
     issue: claim.issue_number,
     writes: phase.writes,
     protectedPaths: session.plan.protectedPaths,

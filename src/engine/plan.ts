@@ -1,3 +1,5 @@
+import type { Layout } from "../checkpoint/layout.js";
+import type { RetentionPolicy } from "../checkpoint/retention.js";
 import type { Gate } from "../gates/gate.js";
 import type { AgentRunner } from "../ports.js";
 import type { Workflow } from "../workflow/workflow.js";
@@ -11,11 +13,16 @@ export interface Plan {
   readonly protectedPaths: readonly string[];
   readonly phases: Readonly<Record<string, PhasePlan>>;
   readonly checkpoints: CheckpointPolicy;
+  /** Where the files are, in the workspace and on the storage branch. */
+  readonly layout: Layout;
+  readonly retention: RetentionPolicy;
 }
 
 /** Which checkpoints are made besides those that a run can't do without. */
 export interface CheckpointPolicy {
+  readonly batchComplete: boolean;
   readonly agentComplete: boolean;
+  readonly conflictEvents: boolean;
   /** After so many steps reported by an agent; null for never. */
   readonly everyEvents: number | null;
 }

@@ -1,17 +1,13 @@
 import picomatch from "picomatch";
-import { issueFolder } from "../checkpoint/layout.js";
+import type { Layout } from "../checkpoint/layout.js";
 import type { FileChange } from "../ports.js";
 
 export type Sorted =
   | { readonly status: "ok"; readonly code: readonly FileChange[]; readonly outputs: readonly FileChange[] }
   | { readonly status: "refused"; readonly paths: readonly string[] };
 
-/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
-const reserved = /^(checkpoints|artifacts|notes)(\/|$)/i;
-/** Other issues' folders, whatever the repo protects. */
-const ofAnyIssue = /^\.claude\/crunch(\/|$)/i;
-
 export interface PublishRules {
+  readonly layout: Layout;
   readonly issue: number;
   readonly writes: readonly string[];
   readonly protectedPaths: readonly string[];
@@ -23,7 +19,7 @@ export interface PublishRules {
  */
 export function sortChanges(changes: readonly FileChange[], rules: PublishRules): Sorted {
   const kindOf = sorter(rules);
-  const folder = `${issueFolder(rules.issue)}/`;
+  const folder = `${rules.layout.folder(rules.issue)}/`;
   const refused = changes.filter((change) => kindOf(change) === "refused");
   if (refused.length > 0) return { status: "refused", paths: refused.map(({ path }) => path) };
   const outputs = changes.filter((change) => kindOf(change) === "output");
@@ -41,14 +37,26 @@ export function allowedChanges(changes: readonly FileChange[], rules: PublishRul
 }
 
 function sorter(rules: PublishRules): (change: FileChange) => "code" | "output" | "refused" {
-  const folder = `${issueFolder(rules.issue)}/`;
+  const folder = `${rules.layout.folder(rules.issue)}/`;
   const mayWrite = picomatch([...rules.writes], { dot: true });
   const isProtected = picomatch([...rules.protectedPaths], { dot: true, nocase: true });
   return ({ path, mode }) => {
     if (path.split("/").includes("__proto__")) return "refused";
     if (path.startsWith(folder)) {
-      return reserved.test(path.slice(folder.length)) || mode === "120000" ? "refused" : "output";
+      return isReserved(path.slice(folder.length), rules.layout) || mode === "120000" ? "refused" : "output";
     }
-    return ofAnyIssue.test(path) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
+    return isOfAnyIssue(path, rules.layout) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
   };
+}
+
+/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
+function isReserved(path: string, { chain }: Layout): boolean {
+  const first = path.split("/")[0]?.toLowerCase();
+  return first === chain.toLowerCase() || first === "artifacts" || first === "notes";
+}
+
+/** Other issues' folders, whatever the repo protects. Some file systems take `.Claude` for `.claude`. */
+function isOfAnyIssue(path: string, { parent, issueNamed }: Layout): boolean {
+  if (parent === "") return issueNamed(path.split("/")[0] ?? "") !== null;
+  return `${path.toLowerCase()}/`.startsWith(`${parent.toLowerCase()}/`);
 }

@@ -34,6 +34,8 @@ export interface Projected {
   readonly projections: Checkpoint["projections"];
   /** The issue with its labels as they are now. */
   readonly issue: Issue;
+  /** The commit the code branch was just seen at or moved to; undefined when nobody looked. */
+  readonly branchSeen?: string | undefined;
 }
 
 /** One process working on one issue: what it holds, and what it reaches the outside through. */
@@ -99,7 +101,11 @@ export async function commit(
 
 async function putOnce(session: Session, candidate: Checkpoint, extra: object) {
   try {
-    return await session.store.put(candidate, { expectedLatest: candidate.parent_checkpoint_id, ...extra });
+    return await session.store.put(candidate, {
+      expectedLatest: candidate.parent_checkpoint_id,
+      retention: session.plan.retention,
+      ...extra,
+    });
   } catch (error) {
     if (error instanceof CrunchError && error.code === "checkpoint_id_taken") return "id_taken" as const;
     throw error;

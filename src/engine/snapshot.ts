@@ -9,12 +9,14 @@ export async function snapshotOf(
   session: Session,
   latest: Checkpoint | null,
   issue: Issue,
+  branchSeen?: string,
 ): Promise<Snapshot> {
   const before = latest?.issue_snapshot ?? null;
   if (!before) return { ...textOf(issue), ...(await freshBase(session)) };
+  if (before.head_sha === null) return { ...before, ...textOf(issue) };
   // Once there is a branch the base no longer matters: what people push to the branch is worked on.
-  const head = before.head_sha === null ? null : await session.code.head(session.plan.branch);
-  return { ...before, ...textOf(issue), head_sha: head?.sha ?? before.head_sha };
+  const head = branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
+  return { ...before, ...textOf(issue), head_sha: head };
 }
 
 /** For a run that begins again: from the default branch as it is now, on top of what an earlier run left. */

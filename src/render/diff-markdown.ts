@@ -14,7 +14,7 @@ import {
 } from "./diff-view.js";
 import { fenced, plain, shortened } from "./text.js";
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** Where a file of the folder can be looked at. */
   readonly fileUrl?: (path: string) => string;
 }

@@ -67,7 +67,8 @@ function gates({ gates }: DiffParts): Section {
 
 function criterion({ name, before, after }: DiffParts["criteria"][number]): Item {
   const words = (is: boolean | null) => (is === null ? "not judged" : is ? "met" : "not met");
-  const mark = after === true ? "good" : before === true ? "bad" : "warn";
+  const isWorse = before === true && after === false;
+  const mark = after === true ? "good" : isWorse ? "bad" : after === null ? "none" : "warn";
   return { mark, line: [{ quote: name }, `: ${words(before)}${arrow}${words(after)}`] };
 }
 
@@ -121,7 +122,7 @@ function phase({ name, before, after, attempt, version }: DiffParts["phases"][nu
     before === after ? `${after ?? "gone"}` : `${before ?? "not there"}${arrow}${after ?? "gone"}`;
   const counts = [
     ...(version && version.before > 0 ? [`version ${version.before}${arrow}${version.after}`] : []),
-    ...(attempt && attempt.before > 0 ? [`attempt ${attempt.before}${arrow}${attempt.after}`] : []),
+    ...(attempt && attempt.after > 1 ? [`attempt ${attempt.before}${arrow}${attempt.after}`] : []),
   ];
   return { mark, line: [nameOf(name), ` ${[status, ...counts].join(", ")}`] };
 }

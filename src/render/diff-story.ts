@@ -64,7 +64,7 @@ export function factsOf({ parts, newer }: CheckpointDiff): readonly Line[] {
   const outputs = (kind: string) =>
     parts.artifacts.filter((one) => one.kind === kind).map(({ path }) => path);
   const met = parts.criteria.filter(({ after }) => after === true).length;
-  const unmet = parts.criteria.filter(({ before, after }) => before === true && after !== true).length;
+  const unmet = parts.criteria.filter(({ before, after }) => before === true && after === false).length;
   const criteria = (amount: number) => count(amount, "acceptance criterion is", "acceptance criteria are");
   const facts: Line[] = [
     gateFact(gates("newly_failed"), "fails", "fail"),
@@ -83,7 +83,7 @@ export function factsOf({ parts, newer }: CheckpointDiff): readonly Line[] {
 
 function codeFact(isMoved: boolean, { trigger, files, phase }: CheckpointDiff["newer"]): Line {
   if (!isMoved) return [];
-  if (trigger === "rollback") return ["the code is as it was"];
+  if (trigger === "rollback") return ["the code was taken back"];
   return files === 0
     ? ["the code branch moved"]
     : [`${count(files, "file")} of code changed by `, nameOf(phase)];

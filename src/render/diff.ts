@@ -1,2 +1,2 @@
-export { type MarkdownOptions, renderDiffMarkdown } from "./diff-markdown.js";
+export { renderDiffMarkdown } from "./diff-markdown.js";
 export { renderDiffText } from "./diff-text.js";

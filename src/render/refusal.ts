@@ -30,6 +30,8 @@ function howToGoOn({ code, agentsOffered }: RefusalView): string {
       return `These exist:\n${commandList()}`;
     case "no_agent":
       return agentsOffered === null ? defineAnAgent() : pickAnAgent(agentsOffered);
+    case "disabled":
+      return "Set it to `true` on the default branch, then comment `/crunch`.";
     case "config_invalid":
       return "Correct the file on the default branch, then comment `/crunch`.";
     case "not_allowed":

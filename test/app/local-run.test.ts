@@ -16,10 +16,12 @@ const checkout = useCheckout();
 let chains: MemoryChains;
 let said: string[] = [];
 let checked: string[] = [];
+let onCheck = () => {};
 
 beforeEach(async () => {
   chains = new Map();
   [said, checked] = [[], []];
+  onCheck = () => {};
   cpSync(join(sample, "repo"), checkout.root, { recursive: true });
   const config = await readFile(join(sample, "repo/.github/crunch.yml"), "utf8");
   const command = [process.execPath, join(sample, "agent.mjs")];
@@ -40,7 +42,10 @@ async function handle(event: CrunchEvent) {
     log: silent,
     signal: new AbortController().signal,
     onComment: (text) => said.push(text),
-    onCheck: ({ name, conclusion }) => checked.push(`${name} ${conclusion}`),
+    onCheck: ({ name, conclusion }) => {
+      checked.push(`${name} ${conclusion}`);
+      onCheck();
+    },
   });
   return handleEvent(deps, event);
 }
@@ -85,20 +90,26 @@ describe("a run on a checkout without GitHub", () => {
     expect(untouched()).toEqual(before);
   });
 
-  it("stops with advice when the issue's branch is checked out, and ends when it no longer is", async () => {
-    checkout.git("switch", "--quiet", "--create", branch);
-    const start = checkout.git("rev-parse", "HEAD");
+  it("stops with advice when somebody looks at the branch meanwhile, and ends when they have left", async () => {
+    const other = join(checkout.temp, "other");
+    // The first check is told as soon as the branch shows the fix.
+    onCheck = () => {
+      onCheck = () => {};
+      checkout.git("worktree", "add", "--quiet", other, branch);
+    };
     const stopped = await handle(labeled("state:enrich"));
     expect(stopped).toMatchObject({
       status: "failed",
       reason: expect.stringContaining("git switch --detach"),
     });
-    expect(checkout.git("rev-parse", branch)).toBe(start);
     expect(said.at(-1)).toContain("is checked out in");
+    const seen = checkout.git("rev-parse", branch);
+    expect(checkout.git("-C", other, "status", "--porcelain")).toBe("");
 
-    checkout.git("switch", "--quiet", "main");
+    checkout.git("-C", other, "switch", "--quiet", "--detach");
     expect(await handle({ kind: "started", issue: 1, key: "started" })).toMatchObject({ status: "finished" });
-    expect(checkout.git("diff", "--name-only", "main", branch)).toContain("src/parse-duration.mjs");
+    expect(checkout.git("rev-parse", `${branch}^`)).toBe(seen);
+    expect(checkout.git("diff", "--name-only", seen, branch)).toBe("CHANGELOG.md");
   });
 
   it("says what is wrong with an issue's file, and where", async () => {

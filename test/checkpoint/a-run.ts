@@ -11,7 +11,7 @@ import { aGateResult, aMaker, anIssue, phasesWith, type Statuses } from "../buil
 
 export const order = ["enrich", "ready", "implementing", "validation", "docs", "done"];
 
-export const texts = {
+const texts = {
   spec: "# Dark mode\n\nThe page follows the system's colours.\n\n## Open\n- Which colours for charts?\n",
   spec2:
     "# Dark mode\n\nThe page follows the system's colours.\nA switch in the settings overrides it.\n\n## Charts\nCharts use the palette of the theme.\n",
@@ -29,7 +29,7 @@ export function artifacts(files: Readonly<Record<string, string>>): Record<strin
 }
 
 /** A maker whose clock goes on by five minutes with every checkpoint. */
-export function aTickingMaker(): Maker {
+function aTickingMaker(): Maker {
   let made = 0;
   return { ...aMaker(), now: () => new Date(Date.UTC(2025, 0, 14, 10, 5 * made++, 7)) };
 }
@@ -45,7 +45,7 @@ export function standing(from: Checkpoint, statuses: Statuses): Pick<Checkpoint,
   return { orchestrator_state: { ...run, phases: phasesWith(statuses) } };
 }
 
-export function start(maker: Maker): Checkpoint {
+function start(maker: Maker): Checkpoint {
   const { title, body, number: issue } = anIssue();
   const run = emptyRun({
     ...{ issue, workflow: "crunch", phase: "enrich", phases: phasesWith({ enrich: "running" }) },

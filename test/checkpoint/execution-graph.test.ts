@@ -111,7 +111,7 @@ describe("a large graph", () => {
     waiting(Object.fromEntries(Array.from({ length: size }, (_, n) => [`t${n}`, n === 0 ? [] : ["t0"]])));
 
   const fastest = (work: () => void) => {
-    const times = Array.from({ length: 7 }, () => {
+    const times = Array.from({ length: 9 }, () => {
       const began = performance.now();
       work();
       return performance.now() - began;
@@ -123,10 +123,10 @@ describe("a large graph", () => {
     ["a chain", chain],
     ["one that all others wait for", hub],
   ])("of %s takes time in step with its size", (_, make) => {
-    const [small, large] = [make(2_500), make(10_000)];
+    const [small, large] = [make(1_000), make(10_000)];
     expect(blockedTasks(large)).toEqual([]);
     const ratio = fastest(() => pendingBatches(large)) / fastest(() => pendingBatches(small));
-    // Four times the tasks: 4 in step, 16 by the square.
-    expect(ratio).toBeLessThan(10);
+    // Ten times the tasks: 10 in step, 100 by the square; a busy machine lies in between.
+    expect(ratio).toBeLessThan(40);
   });
 });

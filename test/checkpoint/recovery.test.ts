@@ -55,7 +55,7 @@ describe("what a checkpoint says about going on", () => {
       partial_work: [{ path: "a.ts", mode: "100644", status: "deleted", hash: null, size_bytes: 0 }],
     });
     expect(info.prerequisites_met).toBe(true);
-    expect(info.warnings).toEqual(["The agent failed.", "1 files were changed but not finished"]);
+    expect(info.warnings).toEqual(["The agent failed.", "1 file was changed but not finished"]);
   });
 
   it("is computed anew, whatever the checkpoint says itself", () => {

@@ -64,7 +64,7 @@ describe("where a rolled back run goes on", () => {
     expect(plan.phases.enrich).toMatchObject({ status: "pending", attempt: 0, version: 1 });
   });
 
-  it.each<[string, Partial<Checkpoint>, PhaseStatus, string]>([
+  it.each<[string, Partial<Pick<Checkpoint, "type" | "trigger" | "outcome">>, PhaseStatus, string]>([
     ["a failure", { trigger: "phase_failure", outcome: "failed" }, "failed", "implementing"],
     ["an interrupt", { trigger: "user_interrupt", outcome: "interrupted" }, "running", "implementing"],
     ["the end of a session", { trigger: "session_end" }, "running", "implementing"],
@@ -185,7 +185,7 @@ describe("any rollback", () => {
     });
 
   /** The checkpoint that a rollback leaves behind. */
-  const after = (from: Checkpoint, plan: RollbackPlan): Checkpoint => ({
+  const rolledBack = (from: Checkpoint, plan: RollbackPlan): Checkpoint => ({
     ...from,
     ...{ type: "PRE", trigger: "rollback", outcome: null },
     ...at(plan.phase),
@@ -197,7 +197,11 @@ describe("any rollback", () => {
   it("and back again gives the same phases, files and notes", () => {
     fc.assert(
       fc.property(settled, settled, (current, target) => {
-        const undone = planRollback(after(current, planRollback(current, target, order)), current, order);
+        const undone = planRollback(
+          rolledBack(current, planRollback(current, target, order)),
+          current,
+          order,
+        );
         expect(statuses(undone)).toEqual(statuses(current.orchestrator_state));
         expect(undone.artifacts).toEqual(current.artifacts);
         expect(undone.notes).toEqual(current.notes);
@@ -209,9 +213,9 @@ describe("any rollback", () => {
     fc.assert(
       fc.property(settled, settled, (current, target) => {
         const plan = planRollback(current, target, order);
-        const again = planRollback(after(current, plan), target, order);
+        const again = planRollback(rolledBack(current, plan), target, order);
         expect(again).toMatchObject({ phases: plan.phases, restore: [], remove: [], archived: [] });
-        const marker = after(current, plan);
+        const marker = rolledBack(current, plan);
         expect(planRollback(marker, marker, order).phases).toEqual(plan.phases);
       }),
     );

@@ -27,7 +27,7 @@ agents:
     env: { MODE: fast, LEVEL: 3, DRY: true }
     pass_env: [ANTHROPIC_API_KEY]
 branch: work/{issue}-{slug}
-storage: { branch: checkpoints }
+checkpoint: { storage: { branch: checkpoints } }
 max_attempts: 5
 protected_paths: ["infra/**"]
 phases:
@@ -53,10 +53,10 @@ describe("a repo's configuration", () => {
       agent: null,
       agents: {},
       branch: "feature/issue-{issue}-{slug}",
-      storage: { branch: "crunch/issue-{issue}" },
+      checkpoint: null,
       maxAttempts: 3,
       protectedPaths: [".github/**", ".claude/**", ".git/**", ".github/workflows/**", ".github/crunch.yml"],
-      phases: { enrich: phase, ready: phase, implementing: phase, validation: phase, docs: phase },
+      phases: { enrich: phase, implementing: phase, validation: phase, docs: phase },
     });
   });
 
@@ -182,8 +182,8 @@ describe("a problem in a repo's configuration", () => {
     ],
     ["branch: a b-{issue}\n", 'branch: expected the name of a git branch, found the text "a b-{issue}".'],
     [
-      "storage: { branch: ../x }\n",
-      'storage.branch: expected the name of a git branch, found the text "../x".',
+      "checkpoint: { storage: { branch: ../x } }\n",
+      'checkpoint.storage.branch: expected the name of a git branch, found the text "../x".',
     ],
   ])("in %j is told in plain English", (text, message) => {
     expect(messagesOf(text)).toContain(message);

@@ -1,3 +1,6 @@
+import { defaultLayout } from "../../src/checkpoint/layout.js";
+import { defaultRetention } from "../../src/checkpoint/retention.js";
+import { defaultCheckpointConfig } from "../../src/config/checkpoint-config.js";
 import { describe, expect, it } from "vitest";
 import { evaluateGates, gatesAfter, mergeResults } from "../../src/engine/gates.js";
 import type { Plan } from "../../src/engine/plan.js";
@@ -20,7 +23,9 @@ const plan: Plan = {
   maxAttempts: 3,
   branch: "feature/issue-42",
   protectedPaths: [],
-  checkpoints: { agentComplete: false, everyEvents: null },
+  checkpoints: defaultCheckpointConfig.triggers,
+  layout: defaultLayout,
+  retention: defaultRetention,
   phases: { enrich: withGates(spec), implementing: withGates(tests), validation: withGates(lint) },
 };
 const context: GateContext = {

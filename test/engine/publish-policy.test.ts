@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { defaultLayout } from "../../src/checkpoint/layout.js";
 import { sortChanges } from "../../src/engine/publish-policy.js";
 import type { FileChange } from "../../src/ports.js";
 import { aFile } from "../builders.js";
 
 const defaults = {
+  layout: defaultLayout,
   issue: 42,
   writes: ["**"],
   protectedPaths: [".github/**", ".claude/**", ".git/**"],

@@ -37,6 +37,8 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
   const { octokit } = repository;
   const names = named(repository);
   const inTurn = createTurns();
+  /** Issues that had no comment at all when they were last looked at: there is nothing to search. */
+  const uncommented = new Set<number>();
 
   async function findComment(issue: number, marker: string): Promise<number | null> {
     for (let page = 1; ; page++) {
@@ -54,6 +56,7 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
 
   /** After a lost answer the comment may be there: look before writing it again. */
   async function createComment(issue: number, marker: string, body: string): Promise<number> {
+    uncommented.delete(issue);
     const create = async () =>
       (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
     try {
@@ -71,7 +74,7 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
     knownId: number | null,
   ): Promise<number> {
     const body = bodyOf(marker, text);
-    const id = knownId ?? (await findComment(issue, marker));
+    const id = knownId ?? (uncommented.has(issue) ? null : await findComment(issue, marker));
     if (id === null) return createComment(issue, marker, body);
     const edit = () => octokit.issues.updateComment({ ...names, comment_id: id, body });
     const edited = await orNull(repeated(edit));
@@ -82,6 +85,8 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
   return {
     async issue(number) {
       const { data } = await octokit.issues.get({ ...names, issue_number: number });
+      if (data.comments === 0) uncommented.add(number);
+      else uncommented.delete(number);
       return GitHubIssue.parse(data);
     },
     async openIssues() {

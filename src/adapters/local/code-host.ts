@@ -83,6 +83,6 @@ function commitMissing(sha: string, root: string): CrunchError {
   return new CrunchError({
     code: "commit_missing",
     message: `The commit ${JSON.stringify(sha.slice(0, 60))} is not in ${root}.`,
-    hint: "If it was made in another clone, fetch it from there; if git removed it, roll back to a checkpoint before it.",
+    hint: "Fetch it if it was made in another clone; if git has removed it, roll back to a checkpoint before it.",
   });
 }

@@ -10,7 +10,7 @@ export type OnComment = (
 ) => void;
 
 /** The name comes from the marker, so that no crash or race can make two files of one comment. */
-export function commentName(marker: string): string {
+function commentName(marker: string): string {
   const words = /^<!-- crunch:([a-z0-9_-]+(?::[a-z0-9_-]+)*) -->$/.exec(marker)?.[1];
   return `${words?.replaceAll(":", ".") ?? hashOf(marker).slice(0, 16)}.md`;
 }

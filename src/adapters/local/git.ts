@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { CrunchError, messageOf } from "../../errors.js";
 import { runTool } from "../process/run-tool.js";
 
-export interface GitCall {
+interface GitCall {
   readonly input?: Buffer;
   /** A private index. Without one, only commands that use no index at all are run. */
   readonly index?: string;

@@ -27,6 +27,8 @@ export async function replaceFile(path: string, content: Buffer, before: Buffer 
     const file = await open(temporary, "wx", (mode ?? 0o644) & 0o777);
     try {
       await file.writeFile(content);
+      // What the person allowed others, whatever this process may by default.
+      if (mode !== undefined && before !== null) await file.chmod(mode & 0o777);
       await file.sync();
     } finally {
       await file.close();

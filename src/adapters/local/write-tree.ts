@@ -57,9 +57,10 @@ async function refuseDropped(
   const entries = new Set(listed);
   const dropped = additions.filter(({ path, mode, blob }) => !entries.has(`${mode} ${blob} 0\t${path}`));
   if (dropped.length === 0) return;
+  const paths = dropped.map(({ path }) => JSON.stringify(path)).join(", ");
   throw new CrunchError({
     code: "path_refused",
-    message: `git does not take these paths into a commit: ${dropped.map(({ path }) => JSON.stringify(path)).join(", ")}.`,
+    message: `git does not take these paths into a commit: ${paths}.`,
     hint: "Have the agent rename or delete these files, then run the phase again.",
   });
 }

@@ -60,9 +60,9 @@ export function useCheckout(): Checkout {
   return checkout;
 }
 
-export function gitIn(directory: string, ...args: readonly string[]): string {
-  const options = { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] } as const;
-  return execFileSync("git", args, options).replace(/\n$/, "");
+function gitIn(directory: string, ...args: readonly string[]): string {
+  const options = { cwd: directory, encoding: "utf8" } as const;
+  return execFileSync("git", [...args], options).replace(/\n$/, "");
 }
 
 export async function writeFiles(directory: string, files: Files): Promise<void> {

@@ -102,12 +102,12 @@ describe("an issue", () => {
 describe("labels", () => {
   it("are written back into the file, which keeps its mode and all else", async () => {
     await write("---\nstate: open\nlabels: [state:enrich] # mine\n---\n# T\n\nbody  \n");
-    await chmod(path(), 0o600);
+    await chmod(path(), 0o666);
     await tracker.addLabel(1, "state:ready");
     await tracker.addLabel(1, "state:ready");
     await tracker.removeLabel(1, "state:enrich");
     expect(await read()).toBe("---\nstate: open\nlabels: [state:ready] # mine\n---\n# T\n\nbody  \n");
-    expect((await stat(path())).mode & 0o777).toBe(0o600);
+    expect((await stat(path())).mode & 0o777).toBe(0o666);
     expect(await readdir(path("."))).toEqual(["issue.md"]);
   });
 
