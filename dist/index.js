@@ -44715,9 +44715,12 @@ __nccwpck_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
 var schemas = __nccwpck_require__(2857);
-// EXTERNAL MODULE: ./lib/commands/index.js + 3 modules
-var commands = __nccwpck_require__(3819);
+// EXTERNAL MODULE: ./lib/commands/index.js + 7 modules
+var commands = __nccwpck_require__(82);
+// EXTERNAL MODULE: ./lib/commands/words.js
+var words = __nccwpck_require__(7979);
 ;// CONCATENATED MODULE: ./lib/commands/parse.js
+
 
 /**
  * Reads the command of a comment: its first line, when that begins with `/crunch`. A command in a quote, in a
@@ -44735,11 +44738,8 @@ function parseArguments(text) {
     const word = text.split(/\s/, 1)[0] ?? "";
     const definition = Object.values(commands/* commands */.P).find((command) => command.words.includes(word));
     if (!definition)
-        return { status: "unknown", problem: `there is no command \`${printable(word)}\`` };
+        return { status: "unknown", problem: `there is no command \`${(0,words/* printable */.g)(word)}\`` };
     return definition.parse(text.slice(word.length));
-}
-function printable(word) {
-    return word.replace(/[^\w.-]/g, "?").slice(0, 40);
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/events.js
@@ -44852,22 +44852,71 @@ const ignored = (reason) => ({ status: "ignored", reason });
 
 /***/ }),
 
-/***/ 2779:
+/***/ 2604:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   G8: () => (/* binding */ whileActive),
-/* harmony export */   wW: () => (/* binding */ createLivenessProbe)
-/* harmony export */ });
-/* unused harmony export thisProcess */
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
-/* harmony import */ var node_os__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(8161);
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  wW: () => (/* binding */ createLivenessProbe),
+  G8: () => (/* binding */ whileActive)
+});
+
+// UNUSED EXPORTS: thisProcess
+
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __nccwpck_require__(3024);
+// EXTERNAL MODULE: external "node:os"
+var external_node_os_ = __nccwpck_require__(8161);
+;// CONCATENATED MODULE: ./lib/adapters/process/process-probe.js
 
 
 const startedAt = new Date(processStart(process.pid) ?? Date.now() - process.uptime() * 1000).toISOString();
+const host = (0,external_node_os_.hostname)();
+function process_probe_ownIdentity() {
+    return { host, pid: process.pid, started_at: startedAt };
+}
+/** "own" is this very process. On another machine nothing can be told. */
+function probeProcess(found) {
+    if (found.host !== host)
+        return "unknown";
+    if (found.pid === process.pid && found.started_at === startedAt)
+        return "own";
+    if (!isRunning(found.pid))
+        return "dead";
+    // The number may have been given to another process since.
+    const begun = processStart(found.pid);
+    return begun !== null && Math.abs(begun - Date.parse(found.started_at)) > 2_000 ? "dead" : "alive";
+}
+function isRunning(pid) {
+    try {
+        process.kill(pid, 0);
+        return true;
+    }
+    catch (error) {
+        return error.code === "EPERM";
+    }
+}
+/** When a process began, by the kernel's own record; null where there is none (not Linux, or it is gone). */
+function processStart(pid) {
+    try {
+        const stat = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, "utf8");
+        // The name in brackets may hold spaces and brackets; the 20th field after it is the start in ticks since boot.
+        const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+        const bootSeconds = Number(/^btime (\d+)$/m.exec((0,external_node_fs_.readFileSync)("/proc/stat", "utf8"))?.[1]);
+        const began = bootSeconds * 1000 + ticks * 10;
+        return Number.isFinite(began) ? began : null;
+    }
+    catch {
+        return null;
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/adapters/liveness.js
+
 const activeSessions = new Set();
 function thisProcess() {
-    return { kind: "process", host: hostname(), pid: process.pid, started_at: startedAt };
+    return { kind: "process", ...ownIdentity() };
 }
 /** Marks a session of this process as working for as long as `work` takes. */
 async function whileActive(sessionId, work) {
@@ -44883,8 +44932,10 @@ function createLivenessProbe(runs) {
     return {
         async probe(lease) {
             const { holder } = lease;
-            if (holder.kind === "process")
-                return probeProcess(holder, lease.session_id);
+            if (holder.kind === "process") {
+                const found = probeProcess(holder);
+                return found === "own" ? (activeSessions.has(lease.session_id) ? "alive" : "dead") : found;
+            }
             // A later attempt of the same run begins only after the earlier one has ended.
             if (runs.self?.runId === holder.run_id && runs.self.attempt > holder.run_attempt)
                 return "dead";
@@ -44894,41 +44945,6 @@ function createLivenessProbe(runs) {
             return status === null ? "unknown" : "alive";
         },
     };
-}
-function probeProcess(holder, sessionId) {
-    if (holder.host !== (0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)())
-        return "unknown";
-    if (holder.pid === process.pid && holder.started_at === startedAt) {
-        return activeSessions.has(sessionId) ? "alive" : "dead";
-    }
-    if (!isRunning(holder.pid))
-        return "dead";
-    // The number may have been given to another process since.
-    const begun = processStart(holder.pid);
-    return begun !== null && Math.abs(begun - Date.parse(holder.started_at)) > 2_000 ? "dead" : "alive";
-}
-function isRunning(pid) {
-    try {
-        process.kill(pid, 0);
-        return true;
-    }
-    catch (error) {
-        return error.code === "EPERM";
-    }
-}
-/** When a process began, by the kernel's own record; null where there is none (not Linux, or it is gone). */
-function processStart(pid) {
-    try {
-        const stat = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(`/proc/${pid}/stat`, "utf8");
-        // The name in brackets may hold spaces and brackets; the 20th field after it is the start in ticks since boot.
-        const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
-        const bootSeconds = Number(/^btime (\d+)$/m.exec((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)("/proc/stat", "utf8"))?.[1]);
-        const began = bootSeconds * 1000 + ticks * 10;
-        return Number.isFinite(began) ? began : null;
-    }
-    catch {
-        return null;
-    }
 }
 
 
@@ -45375,7 +45391,7 @@ function toolEnvironment(home) {
 
 /***/ }),
 
-/***/ 1902:
+/***/ 9048:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -45466,10 +45482,14 @@ function createCheckReporter(repository) {
 var external_node_crypto_ = __nccwpck_require__(7598);
 // EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
 var schemas = __nccwpck_require__(2857);
-// EXTERNAL MODULE: ./node_modules/zod/v4/classic/iso.js
-var iso = __nccwpck_require__(4377);
 // EXTERNAL MODULE: ./lib/errors.js
 var errors = __nccwpck_require__(452);
+// EXTERNAL MODULE: ./lib/yaml/parse-yaml.js + 1 modules
+var parse_yaml = __nccwpck_require__(9312);
+// EXTERNAL MODULE: ./lib/checkpoint/id.js
+var id = __nccwpck_require__(6553);
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/iso.js
+var iso = __nccwpck_require__(4377);
 ;// CONCATENATED MODULE: ./lib/yaml/emit-yaml.js
 /**
  * Plain data as YAML that every parser reads back as exactly the same data. Of our own, because whatever a
@@ -45566,132 +45586,101 @@ function quoted(text) {
     return JSON.stringify(text).replace(escaped, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// EXTERNAL MODULE: ./lib/yaml/parse-yaml.js + 1 modules
-var parse_yaml = __nccwpck_require__(9312);
-// EXTERNAL MODULE: ./lib/checkpoint/id.js
-var id = __nccwpck_require__(6553);
 // EXTERNAL MODULE: ./lib/checkpoint/schema.js
 var schema = __nccwpck_require__(1267);
-;// CONCATENATED MODULE: ./lib/checkpoint/index-file.js
+;// CONCATENATED MODULE: ./lib/checkpoint/index-entry.js
 
 
 
 
-
-
-/** One line of a chain's index (S3), enough to list the chain without reading every checkpoint. */
+/** One entry of a chain's index (S3), enough to list the chain without reading every checkpoint. */
 const IndexEntry = schemas/* strictObject */.rej({
     checkpoint_id: id/* CheckpointId */.gq,
+    sequence: schemas/* number */.aig().int().positive(),
     created_at: iso/* datetime */.w$(),
     trigger: schema/* Trigger */.l9,
     phase: schemas/* string */.YjP(),
     can_resume: schemas/* boolean */.zMY(),
+    parent_checkpoint_id: id/* CheckpointId */.gq.nullable(),
+    /** The file is `CP-….yaml.gz`. */
+    compressed: schemas/* literal */.euz(true).optional(),
+    /** Retention took the file away with the checkpoint that was made at this time. */
+    removed_at: iso/* datetime */.w$().optional(),
 });
-const CheckpointIndex = schemas/* strictObject */.rej({
-    issue_number: schemas/* number */.aig().int().positive(),
-    latest: id/* CheckpointId */.gq,
-    total_checkpoints: schemas/* number */.aig().int().nonnegative(),
-    checkpoints: schemas/* array */.YOg(IndexEntry),
-});
+/** As a file may have it: the first indexes knew neither places nor parents, because no chain had branches yet. */
+const StoredEntry = IndexEntry.partial({ sequence: true, parent_checkpoint_id: true });
 function indexEntryOf(checkpoint) {
     return {
         checkpoint_id: checkpoint.checkpoint_id,
+        sequence: checkpoint.sequence,
         created_at: checkpoint.created_at,
         trigger: checkpoint.trigger,
         phase: checkpoint.workflow_state.current_phase,
         can_resume: checkpoint.recovery_info.can_resume,
+        parent_checkpoint_id: checkpoint.parent_checkpoint_id,
     };
 }
-const maxIndexBytes = 20 * 1024 * 1024;
-const header = /^issue_number: (\d{1,15})\nlatest: (CP-[a-z0-9_-]+)\ntotal_checkpoints: (\d{1,15})\ncheckpoints:\n/;
-const entry = /^ {2}- checkpoint_id: (CP-[a-z0-9_-]+)\n {4}created_at: "([0-9TZ:.+-]+)"\n {4}trigger: ([a-z_]+)\n {4}phase: (.+)\n {4}can_resume: (true|false)\n/;
-const wholeEntry = new RegExp(`${entry.source}$`);
-const nextEntry = new RegExp(entry.source.slice(1), "y");
-/**
- * The index with one more entry. Works on the text, because parsing and writing an index of 10,000 entries
- * takes most of a second; a text in another form (written by hand, by another tool) is parsed and rewritten.
- */
-function appendToIndex(text, checkpoint) {
-    const added = indexEntryOf(checkpoint);
-    const issue = checkpoint.issue_number;
-    if (text === null)
-        return emitHeader(issue, added.checkpoint_id, 1) + emitEntry(added);
-    const own = ownHeader(text) ?? ownHeader(rewrite(parseIndex(text)));
-    if (own === null)
-        throw invalid("its latest checkpoint is not among its entries");
-    if (own.issue !== issue)
-        throw invalid(`it belongs to issue ${own.issue}, not to issue ${issue}`);
-    if (indexHas(own.text, added.checkpoint_id)) {
-        throw new errors/* CrunchError */.s({
-            code: "checkpoint_id_taken",
-            message: `The index already has the checkpoint ${added.checkpoint_id}.`,
-            hint: "Create the checkpoint again: it gets a new id.",
+/** Entries with the place and the parent that follow from their order, where they don't say. */
+function completed(entries) {
+    return entries.map((entry, at) => ({
+        ...entry,
+        sequence: entry.sequence ?? at + 1,
+        parent_checkpoint_id: entry.parent_checkpoint_id === undefined
+            ? (entries[at - 1]?.checkpoint_id ?? null)
+            : entry.parent_checkpoint_id,
+    }));
+}
+function emitEntry(one) {
+    const optional = [
+        ...(one.compressed ? ["    compressed: true\n"] : []),
+        ...(one.removed_at === undefined ? [] : [`    removed_at: "${one.removed_at}"\n`]),
+    ];
+    return `  - checkpoint_id: ${one.checkpoint_id}
+    sequence: ${one.sequence}
+    created_at: "${one.created_at}"
+    trigger: ${one.trigger}
+    phase: ${emitText(one.phase)}
+    can_resume: ${one.can_resume}
+    parent_checkpoint_id: ${one.parent_checkpoint_id}
+${optional.join("")}`;
+}
+const index_entry_id = "CP-[a-z0-9_-]+";
+const time = "[0-9TZ:.+-]+";
+const ownEntry = new RegExp([
+    ` {2}- checkpoint_id: (${index_entry_id})\n`,
+    "(?: {4}sequence: (\\d{1,15})\n)?",
+    ` {4}created_at: "(${time})"\n`,
+    " {4}trigger: ([a-z_]+)\n",
+    " {4}phase: (.+)\n",
+    " {4}can_resume: (true|false)\n",
+    `(?: {4}parent_checkpoint_id: (null|${index_entry_id})\n)?`,
+    "(?: {4}compressed: (true)\n)?",
+    `(?: {4}removed_at: "(${time})"\n)?`,
+].join(""), "y");
+const isTrigger = (name) => schema/* Trigger */.l9.options.includes(name);
+/** All entries of a text from `start` to its end, if it is in the form that emitEntry() writes; else null. */
+function readOwnEntries(text, start) {
+    const entries = [];
+    ownEntry.lastIndex = start;
+    while (ownEntry.lastIndex < text.length) {
+        const [, id = "", sequence, created_at = "", trigger = "", source = "", resumes, parent, gz, removed] = ownEntry.exec(text) ?? [];
+        const phase = readText(source);
+        if (id === "" || phase === null || !isTrigger(trigger))
+            return null;
+        entries.push({
+            ...{ checkpoint_id: id, created_at, trigger, phase, can_resume: resumes === "true" },
+            ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
+            ...(parent === undefined ? {} : { parent_checkpoint_id: parent === "null" ? null : parent }),
+            ...(gz === undefined ? {} : { compressed: true }),
+            ...(removed === undefined ? {} : { removed_at: removed }),
         });
     }
-    return (emitHeader(issue, added.checkpoint_id, own.total + 1) + own.text.slice(own.length) + emitEntry(added));
-}
-function parseIndex(text) {
-    const own = readOwnForm(text);
-    const parsed = CheckpointIndex.safeParse(own ?? readYaml(text));
-    if (parsed.success)
-        return parsed.data;
-    const issue = parsed.error.issues[0];
-    throw invalid(`${issue?.path.map(String).join(".")}: ${issue?.message}`, parsed.error);
-}
-/** Whether an id is taken, without parsing: wherever the id stands in the text, it counts. */
-function indexHas(text, id) {
-    if (text === null)
-        return false;
-    for (let at = text.indexOf(id); at !== -1; at = text.indexOf(id, at + 1)) {
-        if (!/[a-z0-9_-]/i.test(text.charAt(at + id.length)))
-            return true;
-    }
-    return false;
-}
-/** The header, if the text is in our own form as far as its two ends tell. */
-function ownHeader(text) {
-    const match = header.exec(text);
-    if (match === null)
-        return null;
-    const [whole, issue, latest, total] = match;
-    const lastStart = text.lastIndexOf("\n  - ") + 1;
-    const last = wholeEntry.exec(text.slice(Math.max(lastStart, 1)));
-    if (last === null || last[1] !== latest)
-        return null;
-    return { text, issue: Number(issue), total: Number(total), length: whole.length };
-}
-function readOwnForm(text) {
-    const match = header.exec(text);
-    if (match === null)
-        return null;
-    const checkpoints = [];
-    nextEntry.lastIndex = match[0].length;
-    while (nextEntry.lastIndex < text.length) {
-        const found = nextEntry.exec(text);
-        if (found === null)
-            return null;
-        const phase = readText(found[4] ?? "");
-        if (phase === null)
-            return null;
-        checkpoints.push({
-            checkpoint_id: found[1],
-            created_at: found[2],
-            trigger: found[3],
-            phase,
-            can_resume: found[5] === "true",
-        });
-    }
-    return {
-        issue_number: Number(match[1]),
-        latest: match[2],
-        total_checkpoints: Number(match[3]),
-        checkpoints,
-    };
+    return entries;
 }
 /** A text as emitText() writes it, or null for any other form. */
 function readText(source) {
     if (!source.startsWith('"'))
-        return emitText(source) === source ? source : null;
+        return source !== "" && emitText(source) === source ? source : null;
     try {
         const value = JSON.parse(source);
         return typeof value === "string" ? value : null;
@@ -45699,6 +45688,77 @@ function readText(source) {
     catch {
         return null;
     }
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/index-file.js
+
+
+
+
+
+const Count = schemas/* number */.aig().int().nonnegative();
+const Issue = schemas/* number */.aig().int().positive();
+/** `index.yaml`: the newest entries, and those that retention may still take away. */
+const IndexFile = schemas/* strictObject */.rej({
+    issue_number: Issue,
+    latest: id/* CheckpointId */.gq,
+    /** All checkpoints that were ever stored, also those in pages and those taken away. */
+    total_checkpoints: Count,
+    pages: Count.default(0),
+    checkpoints: schemas/* array */.YOg(StoredEntry),
+});
+/** `index-0001.yaml`: older entries, which never change any more. */
+const PageFile = schemas/* strictObject */.rej({ issue_number: Issue, page: Count, checkpoints: schemas/* array */.YOg(StoredEntry) });
+const maxIndexBytes = 20 * 1024 * 1024;
+const header = /^issue_number: (\d{1,15})\nlatest: (CP-[a-z0-9_-]+)\ntotal_checkpoints: (\d{1,15})\n(?:pages: (\d{1,9})\n)?checkpoints:\n/;
+const pageHeader = /^issue_number: (\d{1,15})\npage: (\d{1,9})\ncheckpoints:\n/;
+/**
+ * The index from its file. Our own form is read without a YAML parser, which would take longer than the rest of a
+ * put; a text in another form (written by hand, by another tool) is parsed.
+ */
+function parseIndex(text) {
+    const file = validated(IndexFile, readOwnIndex(text) ?? readYaml(text));
+    // Entries may stand in another order; the chain's end must be the last one for the next to follow.
+    const stored = file.checkpoints;
+    const entries = completed([
+        ...stored.filter((one) => one.checkpoint_id !== file.latest),
+        ...stored.filter((one) => one.checkpoint_id === file.latest),
+    ]);
+    const total = file.pages === 0 ? entries.length : file.total_checkpoints;
+    return withText({ ...file, total_checkpoints: total, checkpoints: entries });
+}
+function parsePage(text) {
+    return completed(validated(PageFile, readOwnPage(text) ?? readYaml(text)).checkpoints);
+}
+/** An index with its text. `body` saves writing the entries again when they are there as text already. */
+function withText(index, body) {
+    const { issue_number, latest, total_checkpoints: total, pages, checkpoints } = index;
+    const head = `issue_number: ${issue_number}\nlatest: ${latest}\ntotal_checkpoints: ${total}\npages: ${pages}\n`;
+    return { ...index, text: `${head}checkpoints:\n${body ?? checkpoints.map(emitEntry).join("")}` };
+}
+/** The entries of an index as they stand in its text. */
+function bodyOf({ text }) {
+    return text.slice(text.indexOf("\ncheckpoints:\n") + "\ncheckpoints:\n".length);
+}
+function pageText(issue, page, entries) {
+    return `issue_number: ${issue}\npage: ${page}\ncheckpoints:\n${entries.map(emitEntry).join("")}`;
+}
+/** Entries of pages and index in the order the checkpoints were stored: those that may go stay behind the others. */
+function inStoredOrder(entries) {
+    return entries.toSorted((one, other) => one.sequence - other.sequence);
+}
+function readOwnIndex(text) {
+    const [whole, issue, latest, total, pages] = header.exec(text) ?? [];
+    const checkpoints = whole === undefined ? null : readOwnEntries(text, whole.length);
+    if (checkpoints === null)
+        return null;
+    const counts = { total_checkpoints: Number(total), pages: Number(pages ?? 0) };
+    return { issue_number: Number(issue), latest, ...counts, checkpoints };
+}
+function readOwnPage(text) {
+    const [whole, issue, page] = pageHeader.exec(text) ?? [];
+    const checkpoints = whole === undefined ? null : readOwnEntries(text, whole.length);
+    return checkpoints === null ? null : { issue_number: Number(issue), page: Number(page), checkpoints };
 }
 function readYaml(text) {
     try {
@@ -45708,42 +45768,413 @@ function readYaml(text) {
         throw invalid((0,errors/* messageOf */.b)(cause), cause);
     }
 }
-function rewrite(index) {
-    const { issue_number, latest, checkpoints } = index;
-    // Entries may stand in another order; the chain's end must be the last one for the next append.
-    const ordered = [
-        ...checkpoints.filter((one) => one.checkpoint_id !== latest),
-        ...checkpoints.filter((one) => one.checkpoint_id === latest),
-    ];
-    return emitHeader(issue_number, latest, ordered.length) + ordered.map(emitEntry).join("");
-}
-function emitHeader(issue, latest, total) {
-    return `issue_number: ${issue}\nlatest: ${latest}\ntotal_checkpoints: ${total}\ncheckpoints:\n`;
-}
-function emitEntry(one) {
-    return [
-        `  - checkpoint_id: ${one.checkpoint_id}`,
-        `    created_at: "${one.created_at}"`,
-        `    trigger: ${one.trigger}`,
-        `    phase: ${emitText(one.phase)}`,
-        `    can_resume: ${one.can_resume}`,
-        "",
-    ].join("\n");
+function validated(schema, value) {
+    const parsed = schema.safeParse(value);
+    if (parsed.success)
+        return parsed.data;
+    const issue = parsed.error.issues[0];
+    throw invalid(`${issue?.path.map(String).join(".")}: ${issue?.message}`, parsed.error);
 }
 function invalid(reason, cause) {
     return new errors/* CrunchError */.s({
         code: "index_invalid",
         message: `The checkpoint index is not valid: ${reason}.`,
-        hint: "Restore `checkpoints/index.yaml` from the previous commit of the storage branch.",
+        hint: "Restore the index files of the chain from the previous commit of the storage branch.",
         cause,
     });
 }
 
 // EXTERNAL MODULE: ./lib/checkpoint/layout.js
-var layout = __nccwpck_require__(6042);
-// EXTERNAL MODULE: ./lib/checkpoint/recovery.js + 1 modules
-var recovery = __nccwpck_require__(2829);
+var checkpoint_layout = __nccwpck_require__(6042);
+;// CONCATENATED MODULE: ./lib/checkpoint/storage-options.js
+
+
+const defaultStorage = {
+    layout: checkpoint_layout/* defaultLayout */.Md,
+    compress: false,
+    maxBytes: 50 * 1024 * 1024,
+};
+function refusePutOver(maxBytes, contents) {
+    let size = 0;
+    for (const content of contents)
+        size += content === null ? 0 : Buffer.byteLength(content);
+    if (size <= maxBytes)
+        return;
+    throw new errors/* CrunchError */.s({
+        code: "checkpoint_too_large",
+        message: `The checkpoint and its files have ${size} bytes together, more than the limit of ${maxBytes}.`,
+        hint: "Let the agent write smaller files, or raise `storage.max_size_mb` in .github/crunch.yml.",
+    });
+}
+
+// EXTERNAL MODULE: external "node:zlib"
+var external_node_zlib_ = __nccwpck_require__(8522);
+;// CONCATENATED MODULE: ./lib/checkpoint/refusal.js
+
+function invalidCheckpoint(reason, cause) {
+    return new errors/* CrunchError */.s({
+        code: "checkpoint_invalid",
+        message: `The checkpoint is not valid: ${printable(reason, 300)}.`,
+        hint: "Continue from an earlier checkpoint with `/crunch rollback`.",
+        cause,
+    });
+}
+/** Where the first thing is that a schema refuses, and why. */
+function firstIssue(error) {
+    const issue = error.issues[0];
+    if (issue === undefined)
+        return "unknown reason";
+    const path = issue.path.map((part) => printable(String(part), 60)).join(".");
+    return path === "" ? issue.message : `${path}: ${issue.message}`;
+}
+/**
+ * Text of a file as part of a message. Keys and values of a forged file get into messages, and these into
+ * terminals and comments: so they stay on one line, without control characters, and short.
+ */
+function printable(text, length) {
+    const cut = text.length > length ? `${text.slice(0, length)}…` : text;
+    return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/compression.js
+
+
+
+function compressed(text) {
+    return (0,external_node_zlib_.gzipSync)(text, { level: 6 });
+}
+function isCompressed(bytes) {
+    return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+/** Decided by the first bytes, not by a name. Never more than the limit: a few bytes can stand for gigabytes. */
+function inflated(bytes, maxBytes) {
+    if (!isCompressed(bytes))
+        return bytes;
+    try {
+        return (0,external_node_zlib_.gunzipSync)(bytes, { maxOutputLength: maxBytes });
+    }
+    catch (cause) {
+        const isBomb = cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
+        if (!isBomb)
+            throw invalidCheckpoint(`it can't be decompressed (${(0,errors/* messageOf */.b)(cause)})`, cause);
+        throw new errors/* CrunchError */.s({
+            code: "checkpoint_too_large",
+            message: `The checkpoint has more than the limit of ${maxBytes} bytes once it is decompressed.`,
+            hint: "Crunch never writes that. Continue from an earlier checkpoint with `/crunch rollback`.",
+            cause,
+        });
+    }
+}
+
+// EXTERNAL MODULE: ./lib/checkpoint/recovery.js
+var recovery = __nccwpck_require__(2447);
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/v1-0.js
+
+const Text = schemas/* string */.YjP();
+/** Other tools wrote these too, in their own time zones. */
+const Time = iso/* datetime */.w$({ offset: true });
+const v1_0_Count = schemas/* number */.aig().int().nonnegative();
+/** S3's phases, in their order. Version 1.0 knows no other workflow. */
+const phases1_0 = ["enrich", "ready", "implementing", "validation", "docs"];
+/** The checkpoint of version "1.0": S3's full structure, and nothing else. */
+const Checkpoint1_0 = schemas/* strictObject */.rej({
+    checkpoint_id: Text,
+    version: schemas/* literal */.euz("1.0"),
+    created_at: Time,
+    issue_number: schemas/* number */.aig().int().positive(),
+    session_id: Text,
+    workflow_state: schemas/* strictObject */.rej({
+        current_phase: schemas/* enum */.k5n(phases1_0),
+        current_state_label: Text,
+        phase_started_at: Time,
+        phase_attempt: v1_0_Count,
+    }),
+    issue_snapshot: schemas/* strictObject */.rej({
+        title: Text,
+        body: Text,
+        labels: schemas/* array */.YOg(Text),
+        assignees: schemas/* array */.YOg(Text),
+        branch: Text.nullable(),
+    }),
+    team_state: schemas/* strictObject */.rej({
+        team_id: Text,
+        members: schemas/* array */.YOg(schemas/* strictObject */.rej({
+            agent: Text,
+            role: Text,
+            status: Text,
+            tasks_completed: v1_0_Count,
+            tasks_pending: v1_0_Count,
+        })),
+    }),
+    execution_graph: schemas/* strictObject */.rej({
+        graph_id: Text,
+        completed_batches: schemas/* array */.YOg(v1_0_Count),
+        current_batch: v1_0_Count,
+        /** As S3's `restore_graph_state` reads them: everything but the status may be absent. */
+        node_states: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({
+            status: Text,
+            result: schemas/* json */.Pq9().optional(),
+            started_at: Time.nullish(),
+            completed_at: Time.nullish(),
+        })),
+    }),
+    agent_outputs: schemas/* record */.g1P(Text, schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ completed_at: Time, output_summary: Text, output_location: Text.nullable() }))),
+    acp_state: schemas/* strictObject */.rej({
+        pending_messages: schemas/* array */.YOg(Text),
+        awaiting_response: schemas/* array */.YOg(Text),
+        conflicts_in_progress: schemas/* array */.YOg(Text),
+    }),
+    knowledge_context: schemas/* strictObject */.rej({
+        injected_entries: schemas/* array */.YOg(Text),
+        captured_entries: schemas/* array */.YOg(Text),
+        pending_captures: schemas/* array */.YOg(Text),
+    }),
+    files_modified: schemas/* array */.YOg(schemas/* strictObject */.rej({ path: Text, status: Text, staged: schemas/* boolean */.zMY() })),
+    recovery_info: schemas/* strictObject */.rej({
+        can_resume: schemas/* boolean */.zMY(),
+        resume_from: Text.nullable(),
+        prerequisites_met: schemas/* boolean */.zMY(),
+        warnings: schemas/* array */.YOg(Text),
+    }),
+});
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/words-1-0.js
+const nodeStatus = {
+    ...{ pending: "pending", blocked: "pending", queued: "pending" },
+    ...{ running: "running", in_progress: "running", active: "running" },
+    ...{ complete: "complete", completed: "complete", done: "complete", success: "complete" },
+    ...{ failed: "failed", error: "failed", skipped: "skipped" },
+};
+const fileStatus = {
+    ...{ added: "added", created: "added", new: "added", untracked: "added" },
+    ...{ modified: "modified", changed: "modified", deleted: "deleted", removed: "deleted" },
+};
+/** Puts the words of version 1.0 into ours, and keeps each one that this changes, by its place. */
+function createWords() {
+    const original = {};
+    return {
+        translate(place, word, known, other) {
+            const translated = Object.hasOwn(known, word) ? (known[word] ?? other) : other;
+            if (translated !== word)
+                original[place] = word;
+            return translated;
+        },
+        /** In UTC, as all times of version 1.1 are. */
+        time(place, text) {
+            if (text.endsWith("Z"))
+                return text;
+            original[place] = text;
+            return new Date(text).toISOString();
+        },
+        /** A result of a task was any value. */
+        text(place, value) {
+            if (value === null || typeof value === "string")
+                return value;
+            original[place] = value;
+            return JSON.stringify(value);
+        },
+        kept: () => (Object.keys(original).length === 0 ? {} : { original }),
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/place-1-0.js
+
+
+/** Version 1.0 says why a checkpoint was made in the index only. Without it the state has to tell. */
+function triggerOf({ acp_state, execution_graph }) {
+    if (acp_state.conflicts_in_progress.length > 0)
+        return "conflict_start";
+    const nodes = Object.values(execution_graph.node_states);
+    const isOver = ({ status }) => ["complete", "skipped"].includes(nodeStatus[status] ?? "");
+    if (nodes.length > 0 && nodes.every(isOver))
+        return "phase_transition";
+    // Of the rest, manual ones are never removed by retention: what is not known is better kept.
+    return execution_graph.completed_batches.length > 0 ? "batch_complete" : "manual";
+}
+/** Where the run stood, from the phase and the reason alone: S3's phases follow one another in one order. */
+function placeOf({ workflow_state, issue_snapshot, issue_number }, trigger) {
+    const { current_phase: current, phase_attempt } = workflow_state;
+    const at = phases1_0.indexOf(current);
+    const hasEnded = trigger === "phase_transition";
+    const isInterrupted = trigger === "user_interrupt" || trigger === "session_end";
+    const ended = { status: "succeeded", attempt: 1, version: 1, checkpoint_id: null };
+    const pending = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+    const open = current === "ready" ? "waiting" : "running";
+    const phases = Object.fromEntries(phases1_0.map((phase, index) => {
+        if (index !== at)
+            return [phase, index < at ? ended : pending];
+        return [phase, { ...ended, status: hasEnded ? "succeeded" : open, attempt: phase_attempt }];
+    }));
+    const isOver = hasEnded && at === phases1_0.length - 1;
+    const completed = phases1_0.slice(0, hasEnded ? at + 1 : at);
+    return {
+        // A rollback to a PRE runs the phase again, which is right for all that was saved in its midst.
+        type: hasEnded ? "POST" : "PRE",
+        trigger,
+        outcome: hasEnded ? "succeeded" : isInterrupted ? "interrupted" : null,
+        orchestrator_state: {
+            // An issue had one run, and every checkpoint of it must get the same name.
+            run_id: `RUN-issue-${issue_number}`,
+            current_phase: current,
+            completed_phases: isOver ? [...completed, "done"] : completed,
+            phases: { ...phases, done: isOver ? ended : pending },
+            handled_events: [],
+            intake_summary: { started_by: "unknown", title: issue_snapshot.title },
+        },
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/from-1-0.js
+
+
+
+
+/** Git's own way to say "no commit": version 1.0 does not tell what the branch was made from. */
+const unknownCommit = "0".repeat(40);
+/**
+ * Version 1.0 as 1.1. What 1.1 adds is derived from the rest; what it has no place for is kept in `metadata`.
+ * Why the checkpoint was made is in S3's index only: whoever has read that passes it.
+ */
+function from1_0(value, knownTrigger) {
+    const parsed = Checkpoint1_0.safeParse(value);
+    if (!parsed.success)
+        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
+    const old = parsed.data;
+    const words = createWords();
+    const trigger = knownTrigger ?? triggerOf(old);
+    const started = words.time("workflow_state.phase_started_at", old.workflow_state.phase_started_at);
+    const created = words.time("created_at", old.created_at);
+    const node_states = nodesOf(old, words);
+    const files_modified = old.files_modified.map((file, at) => ({
+        ...file,
+        status: words.translate(`files_modified.${at}.status`, file.status, fileStatus, "modified"),
+    }));
+    const agent_outputs = outputsOf(old, words);
+    return {
+        checkpoint_id: old.checkpoint_id,
+        version: "1.1",
+        // Its place in the chain is not written in it. The only use of the number is to make ids longer in time.
+        sequence: 1,
+        ...placeOf(old, trigger),
+        phase_version: 1,
+        created_at: created,
+        duration_ms: trigger === "phase_transition" ? Math.max(0, Date.parse(created) - Date.parse(started)) : 0,
+        issue_number: old.issue_number,
+        session_id: old.session_id,
+        parent_checkpoint_id: null,
+        lease: null,
+        workflow_state: { workflow: "crunch", ...old.workflow_state, phase_started_at: started },
+        issue_snapshot: {
+            ...old.issue_snapshot,
+            head_sha: null,
+            base_branch: "main",
+            base_sha: unknownCommit,
+        },
+        team_state: old.team_state,
+        execution_graph: { ...old.execution_graph, node_states },
+        agent_states: agentStatesOf(old),
+        agent_outputs,
+        acp_state: old.acp_state,
+        knowledge_context: old.knowledge_context,
+        files_modified,
+        artifacts: {},
+        notes: {},
+        partial_work: [],
+        progress: [],
+        governance_results: { quality_gates: [], compliance_checks: [], passed: true },
+        acceptance_criteria: {},
+        error: null,
+        note: null,
+        projections: { comment_id: null, pull_request: null, branch_head: null },
+        pause: null,
+        recovery_info: old.recovery_info,
+        metadata: {
+            upgraded_from: "1.0",
+            // Crunch always computes its own, so what the file said of itself would be lost.
+            version_1_0: { recovery_info: old.recovery_info, ...words.kept() },
+        },
+    };
+}
+function nodesOf({ execution_graph }, words) {
+    const nodes = {};
+    for (const [id, node] of Object.entries(execution_graph.node_states)) {
+        const at = `execution_graph.node_states.${id}`;
+        nodes[id] = {
+            status: words.translate(`${at}.status`, node.status, nodeStatus, "pending"),
+            depends_on: [],
+            agent: null,
+            started_at: node.started_at ? words.time(`${at}.started_at`, node.started_at) : null,
+            completed_at: node.completed_at ? words.time(`${at}.completed_at`, node.completed_at) : null,
+            result: words.text(`${at}.result`, node.result ?? null),
+        };
+    }
+    return nodes;
+}
+function outputsOf({ agent_outputs }, words) {
+    const result = {};
+    for (const [agent, tasks] of Object.entries(agent_outputs)) {
+        const outputs = {};
+        for (const [task, output] of Object.entries(tasks)) {
+            const place = `agent_outputs.${agent}.${task}.completed_at`;
+            outputs[task] = { ...output, completed_at: words.time(place, output.completed_at) };
+        }
+        result[agent] = outputs;
+    }
+    return result;
+}
+/** Who has given a result and has nothing left to do is complete; anybody else is to be asked again. */
+function agentStatesOf({ team_state, agent_outputs }) {
+    const members = new Map(team_state.members.map((member) => [member.agent, member]));
+    const states = {};
+    for (const agent of new Set([...members.keys(), ...Object.keys(agent_outputs)])) {
+        const member = members.get(agent);
+        const outputs = Object.values(Object.hasOwn(agent_outputs, agent) ? (agent_outputs[agent] ?? {}) : {});
+        const isDone = outputs.length > 0 && (member?.tasks_pending ?? 0) === 0;
+        states[agent] = {
+            status: member?.status === "failed" ? "failed" : isDone ? "complete" : "pending",
+            token_usage: { input: 0, output: 0 },
+            tool_invocations: [],
+            summary: outputs.map(({ output_summary }) => output_summary).join("\n"),
+        };
+    }
+    return states;
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/upgrade.js
+
+
+
+/** One step a version, oldest first: a new version adds a line here, and the older steps stay as they are. */
+const upgrades = [{ from: "1.0", to: "1.1", step: (value) => from1_0(value) }];
+const currentVersion = "1.1";
+/** What was read from a checkpoint's file, as the current version would have written it. The schema comes after. */
+function upgradeCheckpoint(value) {
+    const version = versionOf(value);
+    // Without any version it is no checkpoint at all, and the schema says what else is missing.
+    if (version === undefined || version === currentVersion)
+        return value;
+    const first = upgrades.findIndex(({ from }) => from === version);
+    if (first === -1)
+        throw unknownVersion(version);
+    return upgrades.slice(first).reduce((upgraded, { step }) => step(upgraded), value);
+}
+function versionOf(value) {
+    return typeof value === "object" && value !== null && "version" in value ? value.version : undefined;
+}
+function unknownVersion(version) {
+    const read = [...upgrades.map(({ from }) => from), currentVersion].map((one) => `"${one}"`);
+    const found = printable(JSON.stringify(version), 60);
+    return new errors/* CrunchError */.s({
+        code: "checkpoint_version",
+        message: `The checkpoint has version ${found}, and this Crunch reads ${read.join(" and ")}.`,
+        hint: "Update Crunch to the version that wrote this checkpoint, or to a later one.",
+    });
+}
+
 ;// CONCATENATED MODULE: ./lib/checkpoint/codec.js
+
+
+
 
 
 
@@ -45762,7 +46193,7 @@ function encodeCheckpoint(checkpoint) {
     // The schema's output has the schema's order of keys, whatever order the caller built it in.
     const parsed = schema/* Checkpoint */.F9.safeParse(checkpoint);
     if (!parsed.success)
-        throw codec_invalid(firstIssue(parsed.error), parsed.error);
+        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
     const content = emitYaml(parsed.data);
     const text = `${content}${hashKey}${sha256(content)}\n`;
     refuseTooLarge(Buffer.byteLength(text), maxCheckpointBytes);
@@ -45774,20 +46205,12 @@ function encodeCheckpoint(checkpoint) {
 /** Checkpoint files are outside data too: size, hash, YAML limits, version and schema are checked in turn. */
 function decodeCheckpoint(bytes, options = {}) {
     const maxBytes = options.maxBytes ?? maxCheckpointBytes;
-    const file = typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes;
+    const file = inflated(typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes, maxBytes);
     refuseTooLarge(file.length, maxBytes);
-    const value = parseContent(verifiedContent(file), maxBytes);
-    const version = typeof value === "object" && value !== null && "version" in value ? value.version : undefined;
-    if (version !== undefined && version !== "1.1") {
-        throw new errors/* CrunchError */.s({
-            code: "checkpoint_version",
-            message: `The checkpoint has version ${JSON.stringify(version)}, and this Crunch reads version "1.1".`,
-            hint: "Update Crunch to the version that wrote this checkpoint, or to a later one.",
-        });
-    }
+    const value = upgradeCheckpoint(parseContent(verifiedContent(file), maxBytes));
     const parsed = schema/* Checkpoint */.F9.safeParse(value);
     if (!parsed.success)
-        throw codec_invalid(firstIssue(parsed.error), parsed.error);
+        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
     return { ...parsed.data, recovery_info: (0,recovery/* recoveryInfo */.O)(parsed.data) };
 }
 function verifiedContent(file) {
@@ -45814,7 +46237,7 @@ function parseContent(content, maxBytes) {
         return (0,parse_yaml/* parseYaml */.h)(content, { maxBytes, maxDepth }).value;
     }
     catch (cause) {
-        throw codec_invalid((0,errors/* messageOf */.b)(cause), cause);
+        throw invalidCheckpoint((0,errors/* messageOf */.b)(cause), cause);
     }
 }
 /** What the reader would refuse must not be written. Also ends on circular metadata. */
@@ -45822,9 +46245,9 @@ function refuseUnwritable(value, depthLeft) {
     if (typeof value !== "object" || value === null)
         return;
     if (depthLeft === 0)
-        throw codec_invalid(`values are nested more than ${maxDepth} levels deep`);
+        throw invalidCheckpoint(`values are nested more than ${maxDepth} levels deep`);
     if (Object.hasOwn(value, "__proto__"))
-        throw codec_invalid('the key "__proto__" is not allowed');
+        throw invalidCheckpoint('the key "__proto__" is not allowed');
     for (const inner of Object.values(value))
         refuseUnwritable(inner, depthLeft - 1);
 }
@@ -45837,35 +46260,93 @@ function refuseTooLarge(size, maxBytes) {
         hint: "Keep large results in files of the issue's folder, not in the checkpoint.",
     });
 }
-function codec_invalid(reason, cause) {
-    return new errors/* CrunchError */.s({
-        code: "checkpoint_invalid",
-        message: `The checkpoint is not valid: ${reason}.`,
-        hint: "Continue from an earlier checkpoint with `/crunch rollback`.",
-        cause,
-    });
-}
-function firstIssue(error) {
-    const issue = error.issues[0];
-    return issue === undefined ? "unknown reason" : `${issue.path.map(String).join(".")}: ${issue.message}`;
-}
 function sha256(content) {
     return (0,external_node_crypto_.createHash)("sha256").update(content).digest("hex");
 }
 
-;// CONCATENATED MODULE: ./lib/adapters/github/chain-rules.js
+// EXTERNAL MODULE: ./lib/checkpoint/retention.js
+var retention = __nccwpck_require__(4424);
+;// CONCATENATED MODULE: ./lib/checkpoint/extend-index.js
+
+
+
+
+const pageSize = 128;
+/** The newest entries stay at hand: in a short chain, all of them, so that short ids are seen to be taken. */
+const newest = 32;
+/** The cost is that of `index.yaml`, which holds no more than a page and a few: it does not grow with history. */
+function extendIndex(before, checkpoint, options = {}) {
+    const { checkpoint_id: latest, issue_number } = checkpoint;
+    const added = { ...indexEntryOf(checkpoint), ...(options.compressed ? { compressed: true } : {}) };
+    const entries = before?.checkpoints ?? [];
+    refuseForeign(before, checkpoint);
+    const expired = new Set(options.retention ? (0,retention/* expiredCheckpoints */.Zs)(entries, options.retention, checkpoint) : []);
+    const removed = entries.filter(({ checkpoint_id }) => expired.has(checkpoint_id));
+    const marked = entries.map((entry) => expired.has(entry.checkpoint_id) ? { ...entry, removed_at: checkpoint.created_at } : entry);
+    const { full, rest } = paged([...marked, added], options.retention);
+    const pages = before?.pages ?? 0;
+    const next = {
+        ...{ issue_number, latest, checkpoints: rest },
+        ...{ total_checkpoints: (before?.total_checkpoints ?? 0) + 1, pages: pages + full.length },
+    };
+    const isAppended = before !== null && expired.size === 0 && full.length === 0;
+    return {
+        index: withText(next, isAppended ? bodyOf(before) + emitEntry(added) : undefined),
+        pages: full.map((page, at) => {
+            const number = pages + at + 1;
+            return { number, text: pageText(issue_number, number, page) };
+        }),
+        removed,
+    };
+}
+/** Takes the oldest entries out that will never change any more, a page at a time. */
+function paged(entries, policy) {
+    const full = [];
+    if (entries.length < newest + pageSize)
+        return { full, rest: entries };
+    const settled = entries.slice(0, -newest).filter((0,retention/* isSettled */.Is)(entries, policy));
+    while (settled.length >= pageSize)
+        full.push(settled.splice(0, pageSize));
+    const gone = new Set(full.flat());
+    return { full, rest: entries.filter((entry) => !gone.has(entry)) };
+}
+function refuseForeign(index, { issue_number, checkpoint_id }) {
+    if (index === null)
+        return;
+    if (index.issue_number !== issue_number)
+        throw invalid(`it belongs to issue ${index.issue_number}, not to issue ${issue_number}`);
+    if (index.checkpoints.at(-1)?.checkpoint_id !== index.latest)
+        throw invalid("its latest checkpoint is not among its entries");
+    if (!index.checkpoints.some((entry) => entry.checkpoint_id === checkpoint_id))
+        return;
+    throw new errors/* CrunchError */.s({
+        code: "checkpoint_id_taken",
+        message: `The index already has the checkpoint ${checkpoint_id}.`,
+        hint: "Create the checkpoint again: it gets a new id.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/adapters/chain-rules.js
+
+
 
 
 
 
 /** The checkpoint's file, once nothing speaks against storing it. Does no I/O, so stores ask it first. */
-function encodeForChain(checkpoint, options) {
-    (0,layout/* fileName */.Md)(checkpoint.checkpoint_id);
-    if (checkpoint.parent_checkpoint_id !== options.expectedParent) {
-        throw broken("checkpoint_parent", `${checkpoint.checkpoint_id} names ${checkpoint.parent_checkpoint_id} as its parent, not ${options.expectedParent}.`);
-    }
-    options.files?.forEach(refuseForeignFile);
-    return encodeCheckpoint(checkpoint);
+function encodeForChain(checkpoint, options, storage) {
+    const { checkpoint_id: id, parent_checkpoint_id: parent, trigger } = checkpoint;
+    (0,checkpoint_layout/* fileName */.tS)(id);
+    // A rollback's parent is the checkpoint it goes back to; any other's is the one before it.
+    const isRight = trigger === "rollback" ? parent !== null : parent === options.expectedLatest;
+    if (!isRight || parent === id)
+        throw broken("checkpoint_parent", `${id} names ${parent} as its parent, not ${options.expectedLatest}.`);
+    if (parent !== null)
+        (0,checkpoint_layout/* fileName */.tS)(parent);
+    for (const change of options.files ?? [])
+        refuseForeignFile(change, storage.layout);
+    const text = encodeCheckpoint(checkpoint);
+    return storage.compress ? compressed(text) : text;
 }
 /**
  * A checkpoint of the chain from its file. A hash can be computed anew by whoever forges a file, so it must also be
@@ -45884,19 +46365,35 @@ function decodeOfChain(bytes, issue, id) {
 }
 /** The id in `latest`, whether it is the target of a symlink or the content of a plain file. */
 function idInLatest(text) {
-    return text.trim().replace(/\.yaml$/, "");
+    return text.trim().replace(/\.yaml(?:\.gz)?$/, "");
 }
 function latestMissing(id) {
     return broken("checkpoint_missing", `\`latest\` names ${id}, and there is no such checkpoint.`);
 }
 /** The index with one more entry, if it ends where the chain does: else one of the two was changed by hand. */
-function extendIndex(index, latest, checkpoint) {
-    const end = index === null ? null : (/^latest: "?(CP-[a-z0-9_-]+)/m.exec(index)?.[1] ?? "nothing");
+function extendChain(index, checkpoint, { expectedLatest: latest, retention }, storage) {
+    const end = index?.latest ?? null;
     if (end !== latest) {
         const message = `The index ends with ${end ?? "nothing"}, and the latest checkpoint is ${latest ?? "none"}.`;
         throw broken("index_mismatch", message);
     }
-    return appendToIndex(index, checkpoint);
+    return extendIndex(index, checkpoint, { retention, compressed: storage.compress });
+}
+/** The id of an earlier checkpoint that must be there for this one to be stored, unless the index tells that it is. */
+function parentToFind(index, checkpoint) {
+    const { trigger, parent_checkpoint_id: parent } = checkpoint;
+    if (trigger !== "rollback")
+        return null;
+    const entry = index?.checkpoints.find(({ checkpoint_id }) => checkpoint_id === parent);
+    return entry !== undefined && entry.removed_at === undefined ? null : parent;
+}
+function parentMissing({ checkpoint_id: id, parent_checkpoint_id: parent }) {
+    return broken("checkpoint_parent", `${id} goes back to ${parent}, which is not in the chain.`);
+}
+/** All that a put writes must stay within the limit together. */
+function refuseTooMuch(content, { index, pages }, files = [], { maxBytes }) {
+    const texts = [content, index.text, ...pages.map(({ text }) => text)];
+    refusePutOver(maxBytes, [...texts, ...files.map((file) => file.content)]);
 }
 /** A path of the issue's folder that stays inside it. */
 function refuseOutside(path) {
@@ -45904,13 +46401,13 @@ function refuseOutside(path) {
     if (!isInside)
         throw refusedPath(path, "is not a path inside the issue's folder");
 }
-/** The chain's own files are the store's to write; retention only takes old checkpoints away. */
-function refuseForeignFile({ path, content }) {
+/** The chain's own files are the store's to write and, by retention, to take away. */
+function refuseForeignFile({ path }, { chain }) {
     refuseOutside(path);
-    const isChain = path === "checkpoints" || path.startsWith("checkpoints/");
-    const isOldCheckpoint = content === null && path !== layout/* indexPath */.AV && path !== layout/* latestPath */.xi;
-    if (isChain && !isOldCheckpoint)
-        throw refusedPath(path, "is a file of the checkpoint chain itself");
+    // Some file systems take names that differ in case for the same.
+    if (path.split("/")[0]?.toLowerCase() !== chain.toLowerCase())
+        return;
+    throw refusedPath(path, "is a file of the checkpoint chain itself");
 }
 function refusedPath(path, reason) {
     return new errors/* CrunchError */.s({
@@ -45922,6 +46419,31 @@ function refusedPath(path, reason) {
 function broken(code, message) {
     const hint = "Restore the chain's files from an earlier commit of the storage branch.";
     return new errors/* CrunchError */.s({ code, message, hint });
+}
+
+;// CONCATENATED MODULE: ./lib/adapters/list-chain.js
+
+
+/** The entries of an index and of all its pages. */
+async function listed(index, options, readPage) {
+    if (index === null)
+        return [];
+    const numbers = Array.from({ length: index.pages }, (_, at) => at + 1);
+    const pages = await Promise.all(numbers.map(async (number) => {
+        const page = await readPage(number);
+        if (page === null)
+            throw pageMissing(number);
+        return page;
+    }));
+    const all = inStoredOrder([...pages.flat(), ...index.checkpoints]);
+    return options?.removed ? all : all.filter(({ removed_at }) => removed_at === undefined);
+}
+function pageMissing(number) {
+    return new errors/* CrunchError */.s({
+        code: "index_invalid",
+        message: `The checkpoint index names a page ${number}, which is not there.`,
+        hint: "Restore the index files of the chain from the previous commit of the storage branch.",
+    });
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/git-data.js
@@ -46006,13 +46528,14 @@ async function readFileAt(repository, path, ref) {
 
 
 
+
 /**
  * How long a branch is taken to be where it was last seen. GitHub refuses an advance from a commit that the branch
  * left sideways, but not from one that it was moved back from by hand: so after a long agent's run, look first.
  */
 const trustedMs = 10_000;
-const pathOf = (issue, path) => `${(0,layout/* issueFolder */.ED)(issue)}/${path}`;
-function createChainTips(repository, branchOf, now) {
+function createChainTips(repository, layout, branchOf, now) {
+    const pathOf = (issue, path) => `${layout.folder(issue)}/${path}`;
     const seen = new Map();
     function remember(issue, tip, at = now()) {
         seen.set(issue, { tip, at });
@@ -46026,17 +46549,19 @@ function createChainTips(repository, branchOf, now) {
         return remember(issue, isUnmoved ? known : await readCommit(issue, commit), at);
     }
     async function readCommit(issue, commit) {
-        const bytes = commit && (await readFileAt(repository, pathOf(issue, layout/* latestPath */.xi), commit.sha));
+        const bytes = commit && (await readFileAt(repository, pathOf(issue, layout.latest), commit.sha));
         const latest = bytes && (await decodeLatest(issue, commit, bytes));
         return { commit, latest, index: undefined };
     }
     /** `latest` is a symlink, and GitHub gives the file behind it; where it is a plain file, it holds the name. */
     async function decodeLatest(issue, commit, bytes) {
         // No checkpoint is as short as a name.
-        if (bytes.length >= 200)
+        if (bytes.length >= 200 || isCompressed(bytes))
             return decodeOfChain(bytes, issue, null);
-        const id = idInLatest(bytes.toString("utf8"));
-        const target = await readFileAt(repository, pathOf(issue, (0,layout/* checkpointPath */.AD)(id)), commit.sha);
+        const name = bytes.toString("utf8");
+        const id = idInLatest(name);
+        const path = pathOf(issue, layout.checkpoint(id, name.trim().endsWith(".gz")));
+        const target = await readFileAt(repository, path, commit.sha);
         if (!target)
             throw latestMissing(id);
         return decodeOfChain(target, issue, id);
@@ -46056,14 +46581,13 @@ function createChainTips(repository, branchOf, now) {
                 return tip.index;
             if (!tip.commit)
                 return null;
-            const bytes = await readFileAt(repository, pathOf(issue, layout/* indexPath */.AV), tip.commit.sha);
-            return bytes?.toString("utf8") ?? null;
+            const bytes = await readFileAt(repository, pathOf(issue, layout.index), tip.commit.sha);
+            return bytes && parseIndex(bytes.toString("utf8"));
         },
     };
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/issues-with-chains.js
-
 
 
 /** The issues that have a branch of their own. */
@@ -46075,18 +46599,24 @@ async function issuesByBranch(repository, template) {
     return numbersIn(names.filter((name) => name.endsWith(after)).map((name) => name.slice(0, name.length - after.length)));
 }
 /** The issues that have a folder on the branch they share. */
-async function issuesByFolder(repository, branch) {
-    const [root = "", folder = ""] = (0,layout/* issueFolder */.ED)(0).split("/");
-    const query = { ...named(repository), path: root, ref: `heads/${branch}` };
-    const listed = (await (0,client/* orNull */.Xd)(repository.octokit.repos.getContent(query)))?.data;
-    const found = Array.isArray(listed)
-        ? listed.find(({ name, type }) => name === folder && type === "dir")
-        : null;
-    if (!found)
+async function issuesByFolder(repository, branch, layout) {
+    const ref = `heads/${branch}`;
+    const tree_sha = layout.parent === "" ? ref : await folderSha(repository, layout.parent, ref);
+    if (tree_sha === null)
         return [];
     // As a tree, because GitHub lists no more than 1,000 entries of a folder's contents.
-    const { data } = await repository.octokit.git.getTree({ ...named(repository), tree_sha: found.sha });
-    return numbersIn(data.tree.filter(({ type }) => type === "tree").map(({ path }) => path ?? ""));
+    const found = await (0,client/* orNull */.Xd)(repository.octokit.git.getTree({ ...named(repository), tree_sha }));
+    const folders = found?.data.tree.filter(({ type }) => type === "tree") ?? [];
+    const issues = folders.map(({ path }) => layout.issueNamed(path ?? ""));
+    return issues.filter((issue) => issue !== null).sort((a, b) => a - b);
+}
+async function folderSha(repository, folder, ref) {
+    const at = folder.lastIndexOf("/");
+    const query = { ...named(repository), path: folder.slice(0, Math.max(at, 0)), ref };
+    const listed = (await (0,client/* orNull */.Xd)(repository.octokit.repos.getContent(query)))?.data;
+    if (!Array.isArray(listed))
+        return null;
+    return listed.find(({ name, type }) => name === folder.slice(at + 1) && type === "dir")?.sha ?? null;
 }
 function numbersIn(names) {
     const isNumber = (name) => /^[1-9]\d*$/.test(name);
@@ -46158,44 +46688,81 @@ async function holds(repository, tip, commit) {
 
 
 
+
+
+
 /**
  * Checkpoints as commits on a branch of the repo, through the Git Data API: a tree, a commit and one move of the
  * ref, which is the only commit point.
  */
-function createGitHubStore(repository, branchTemplate, now = Date.now) {
+function createGitHubStore(repository, branchTemplate, options = {}) {
+    const storage = { ...defaultStorage, ...options.storage };
+    const { layout } = storage;
     const branchOf = (issue) => branchTemplate.replaceAll("{issue}", String(issue));
-    const tips = createChainTips(repository, branchOf, now);
-    async function entriesFor({ issue_number: issue, checkpoint_id: id }, own, files = []) {
-        const file = { mode: "100644", type: "blob" };
-        return [
-            ...(await treeEntries(repository, files, pathOf(issue, ""))),
-            { ...file, path: pathOf(issue, (0,layout/* checkpointPath */.AD)(id)), content: own.content },
-            { ...file, path: pathOf(issue, layout/* indexPath */.AV), content: own.index },
-            { ...file, path: pathOf(issue, layout/* latestPath */.xi), content: (0,layout/* fileName */.Md)(id), mode: "120000" },
+    const tips = createChainTips(repository, layout, branchOf, options.now ?? Date.now);
+    const readAt = (issue, path, ref = `heads/${branchOf(issue)}`) => readFileAt(repository, `${layout.folder(issue)}/${path}`, ref);
+    async function readCheckpoint(issue, id, ref) {
+        const [likely, other] = [
+            layout.checkpoint(id, storage.compress),
+            layout.checkpoint(id, !storage.compress),
         ];
+        return (await readAt(issue, likely, ref)) ?? readAt(issue, other, ref);
+    }
+    async function step(checkpoint, tip, content, options) {
+        const issue = checkpoint.issue_number;
+        const index = await tips.index(issue, tip);
+        const next = extendChain(index, checkpoint, options, storage);
+        const parent = parentToFind(index, checkpoint);
+        if (parent !== null && !(await readCheckpoint(issue, parent, tip.commit?.sha)))
+            throw parentMissing(checkpoint);
+        refuseTooMuch(content, next, options.files, storage);
+        return next;
+    }
+    async function commitOf(checkpoint, tip, own, { files = [], codeCommit }) {
+        const { issue_number: issue, checkpoint_id: id } = checkpoint;
+        const name = (0,checkpoint_layout/* fileName */.tS)(id, storage.compress);
+        const written = [
+            ...files,
+            textFile(layout.checkpoint(id, storage.compress), own.content),
+            ...own.next.pages.map(({ number, text }) => textFile(layout.page(number), text)),
+            textFile(layout.index, own.next.index.text),
+            { ...textFile(layout.latest, name), mode: "120000" },
+        ];
+        const folder = `${layout.folder(issue)}/`;
+        const entries = await treeEntries(repository, written, folder);
+        const removed = own.next.removed.map((entry) => {
+            const path = folder + layout.checkpoint(entry.checkpoint_id, entry.compressed);
+            return { path, mode: "100644", type: "blob", sha: null };
+        });
+        const parents = [tip.commit?.sha, codeCommit].filter((sha) => typeof sha === "string");
+        const rest = { baseTree: tip.commit?.tree ?? null, parents, message: commitMessage(checkpoint) };
+        try {
+            return await createCommit(repository, { ...rest, entries: [...entries, ...removed] });
+        }
+        catch (error) {
+            // GitHub refuses to delete what somebody has deleted already: then the files stay that are still there.
+            if (removed.length === 0 || (0,client/* statusOf */.c2)(error) !== 422)
+                throw error;
+            return createCommit(repository, { ...rest, entries });
+        }
     }
     async function put(checkpoint, options) {
-        const content = encodeForChain(checkpoint, options);
+        const content = encodeForChain(checkpoint, options, storage);
         const issue = checkpoint.issue_number;
         let tip = await tips.recent(issue);
         // On a branch that issues share, the tip may have moved without touching this chain: then build on the new one.
         for (;;) {
-            if ((tip.latest?.checkpoint_id ?? null) !== options.expectedParent) {
+            if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest) {
                 tip = await tips.read(issue);
-                if ((tip.latest?.checkpoint_id ?? null) !== options.expectedParent)
+                if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest)
                     return { status: "conflict", latest: tip.latest };
             }
-            const index = extendIndex(await tips.index(issue, tip), options.expectedParent, checkpoint);
+            const next = await step(checkpoint, tip, content, options);
+            const commit = await commitOf(checkpoint, tip, { content, next }, options);
             const from = tip.commit?.sha ?? null;
-            const commit = await createCommit(repository, {
-                entries: await entriesFor(checkpoint, { content, index }, options.files),
-                baseTree: tip.commit?.tree ?? null,
-                parents: [from, options.codeCommit].filter((sha) => typeof sha === "string"),
-                message: commitMessage(checkpoint),
-            });
             const moved = await moveRef(repository, branchOf(issue), { from, to: commit.sha });
             if (moved.status === "moved") {
-                tips.remember(issue, { commit, latest: checkpoint, index });
+                tips.remember(issue, { commit, latest: checkpoint, index: next.index });
                 return { status: "stored", commit: commit.sha };
             }
             if (moved.tip === from)
@@ -46207,23 +46774,28 @@ function createGitHubStore(repository, branchTemplate, now = Date.now) {
         put,
         latest: async (issue) => (await tips.read(issue)).latest,
         async load(issue, id) {
-            const path = pathOf(issue, (0,layout/* checkpointPath */.AD)(id));
-            const bytes = await readFileAt(repository, path, `heads/${branchOf(issue)}`);
+            const bytes = await readCheckpoint(issue, id);
             return bytes && decodeOfChain(bytes, issue, id);
         },
-        async list(issue) {
-            const text = await readFileAt(repository, pathOf(issue, layout/* indexPath */.AV), `heads/${branchOf(issue)}`);
-            return text ? parseIndex(text.toString("utf8")).checkpoints : [];
+        async list(issue, options) {
+            const text = await readAt(issue, layout.index);
+            return listed(text && parseIndex(text.toString("utf8")), options, async (number) => {
+                const page = await readAt(issue, layout.page(number));
+                return page && parsePage(page.toString("utf8"));
+            });
         },
         async readFile(issue, path) {
             refuseOutside(path);
             const { commit } = await tips.known(issue);
-            return commit && readFileAt(repository, pathOf(issue, path), commit.sha);
+            return commit && readAt(issue, path, commit.sha);
         },
         issues: () => branchTemplate.includes("{issue}")
             ? issuesByBranch(repository, branchTemplate)
-            : issuesByFolder(repository, branchTemplate),
+            : issuesByFolder(repository, branchTemplate, layout),
     };
+}
+function textFile(path, content) {
+    return { path, mode: "100644", content: Buffer.from(content), status: "modified" };
 }
 /** The branch did not move, and yet a plain advance was refused: a rule of the repo forbids it. */
 function refusedByGitHub(branch) {
@@ -46334,7 +46906,7 @@ function createCodeHost(repository) {
     return host;
 }
 
-;// CONCATENATED MODULE: ./lib/adapters/github/in-turn.js
+;// CONCATENATED MODULE: ./lib/adapters/in-turn.js
 /**
  * Lets work on the same thing wait for each other. Looking whether something is there and making it are two
  * requests: two events handled at once would both find nothing.
@@ -46388,6 +46960,8 @@ function createIssueTracker(repository, ownLogin) {
     const { octokit } = repository;
     const names = named(repository);
     const inTurn = createTurns();
+    /** Issues that had no comment at all when they were last looked at: there is nothing to search. */
+    const uncommented = new Set();
     async function findComment(issue, marker) {
         for (let page = 1;; page++) {
             const { data } = await octokit.issues.listComments({
@@ -46405,6 +46979,7 @@ function createIssueTracker(repository, ownLogin) {
     }
     /** After a lost answer the comment may be there: look before writing it again. */
     async function createComment(issue, marker, body) {
+        uncommented.delete(issue);
         const create = async () => (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
         try {
             return await create();
@@ -46416,8 +46991,8 @@ function createIssueTracker(repository, ownLogin) {
         }
     }
     async function upsertComment(issue, marker, text, knownId) {
-        const body = bodyOf(marker, text);
-        const id = knownId ?? (await findComment(issue, marker));
+        const body = issue_tracker_bodyOf(marker, text);
+        const id = knownId ?? (uncommented.has(issue) ? null : await findComment(issue, marker));
         if (id === null)
             return createComment(issue, marker, body);
         const edit = () => octokit.issues.updateComment({ ...names, comment_id: id, body });
@@ -46429,6 +47004,10 @@ function createIssueTracker(repository, ownLogin) {
     return {
         async issue(number) {
             const { data } = await octokit.issues.get({ ...names, issue_number: number });
+            if (data.comments === 0)
+                uncommented.add(number);
+            else
+                uncommented.delete(number);
             return GitHubIssue.parse(data);
         },
         async openIssues() {
@@ -46460,7 +47039,7 @@ function createIssueTracker(repository, ownLogin) {
         replyOnce: (issue, marker, text) => inTurn(`${issue} ${marker}`, async () => {
             if ((await findComment(issue, marker)) !== null)
                 return "already there";
-            await createComment(issue, marker, bodyOf(marker, text));
+            await createComment(issue, marker, issue_tracker_bodyOf(marker, text));
             return "posted";
         }),
         async react(commentId, content) {
@@ -46475,7 +47054,7 @@ function createIssueTracker(repository, ownLogin) {
         },
     };
 }
-function bodyOf(marker, text) {
+function issue_tracker_bodyOf(marker, text) {
     return cut(`${marker}\n${text}`, longestComment, issue_tracker_cutNote);
 }
 
@@ -46510,8 +47089,8 @@ async function fetchTarball(repository, sha) {
     return external_node_buffer_.Buffer.from(data);
 }
 
-// EXTERNAL MODULE: ./lib/adapters/liveness.js
-var liveness = __nccwpck_require__(2779);
+// EXTERNAL MODULE: ./lib/adapters/liveness.js + 1 modules
+var liveness = __nccwpck_require__(2604);
 // EXTERNAL MODULE: ./lib/adapters/process/child-environment.js
 var child_environment = __nccwpck_require__(2164);
 // EXTERNAL MODULE: ./lib/adapters/process/run-process.js + 2 modules
@@ -47039,7 +47618,7 @@ function createGitHubDependencies(options) {
             const content = await readFileAt(repository, path, repository.defaultBranch);
             return content?.toString("utf8") ?? null;
         },
-        openStore: (branchTemplate) => createGitHubStore(repository, branchTemplate),
+        openStore: (branchTemplate, storage) => createGitHubStore(repository, branchTemplate, { storage }),
         clock: { now: () => new Date() },
         ...{ authority, holder, slots, redact, log, signal },
     };
@@ -47048,7 +47627,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 7190:
+/***/ 4726:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -47057,10 +47636,10 @@ __nccwpck_require__.d(__webpack_exports__, {
   N: () => (/* binding */ handleEvent)
 });
 
-// EXTERNAL MODULE: ./lib/adapters/liveness.js
-var liveness = __nccwpck_require__(2779);
-// EXTERNAL MODULE: ./lib/commands/index.js + 3 modules
-var commands = __nccwpck_require__(3819);
+// EXTERNAL MODULE: ./lib/adapters/liveness.js + 1 modules
+var liveness = __nccwpck_require__(2604);
+// EXTERNAL MODULE: ./lib/commands/index.js + 7 modules
+var commands = __nccwpck_require__(82);
 ;// CONCATENATED MODULE: ./lib/workflow/labels.js
 const prefix = "state:";
 function stateLabel(phase) {
@@ -47077,6 +47656,11 @@ function phaseOfLabel(workflow, label) {
 /** The state labels on an issue that belong to this workflow. Others are somebody else's. */
 function knownStateLabels(workflow, labels) {
     return labels.filter((label) => phaseOfLabel(workflow, label) !== null);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/decision.js
+function isStep(decision) {
+    return ["run", "pass", "ask", "approve", "give_up"].includes(decision.kind);
 }
 
 ;// CONCATENATED MODULE: ./lib/workflow/workflow.js
@@ -47102,9 +47686,44 @@ function phasesAfter(workflow, name) {
     return names.slice(names.indexOf(name) + 1);
 }
 
-;// CONCATENATED MODULE: ./lib/engine/decision.js
-function isStep(decision) {
-    return ["run", "pass", "ask", "approve", "give_up"].includes(decision.kind);
+;// CONCATENATED MODULE: ./lib/engine/refuse.js
+function refuse(code, detail, removeLabel = null) {
+    return { kind: "refuse", code, detail, removeLabel, restoreLabel: null };
+}
+const rank = { none: 0, read: 1, triage: 2, write: 3, admin: 4 };
+function mayDo(has, needed) {
+    return rank[has] >= rank[needed];
+}
+
+;// CONCATENATED MODULE: ./lib/engine/if-fresh.js
+
+
+/** A step is taken only in the world that its checkpoint knew, or when a person has said that the new one is fine. */
+function ifFresh(situation, decision) {
+    const { event, freshness, isAsked } = situation;
+    // Within a session the next phase works with what it finds: nobody was away.
+    if (freshness === null || event.kind === "continue" || !isStep(decision))
+        return decision;
+    const deleted = freshness.findings.find(({ kind }) => kind === "branch_deleted");
+    if (deleted)
+        return refuse("branch_deleted", deleted.message.replace(/\.$/, ""));
+    const questions = freshness.findings.filter(({ severity }) => severity === "question");
+    if (questions.length === 0)
+        return decision;
+    // Whoever adds a label has the issue before their eyes.
+    if (event.kind === "labeled")
+        return decision;
+    const isAnswered = isAsked && questions.every(({ kind }) => isAnsweredBy(kind, situation));
+    if (isAnswered)
+        return decision;
+    if (isAsked && event.kind !== "command")
+        return { kind: "wait", reason: "stale" };
+    return { kind: "pause", freshness };
+}
+function isAnsweredBy(kind, { event }) {
+    if (event.kind !== "command" || event.command.name !== "resume")
+        return false;
+    return kind === "body_changed" ? event.command.isAccepted : event.command.keep !== null;
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/standing.js
@@ -47175,79 +47794,69 @@ function completedPhases(workflow, phases) {
         .filter((name) => phases[name]?.status === "succeeded");
 }
 
-;// CONCATENATED MODULE: ./lib/engine/decide.js
+;// CONCATENATED MODULE: ./lib/engine/go-on.js
 
 
 
 
 
-/** The whole policy of Crunch: from what is known to what is to be done, without doing any of it. */
-function decide(situation) {
-    const decision = decideFreely(situation);
-    // A configuration that can't be read names no agent either: what is wrong with it says more.
-    const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
-    if (!isStep(decision) && !lacksAgent)
-        return decision;
-    const { event, issue, obstacle } = situation;
-    if (!issue.isOpen) {
-        // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.
-        return event.kind === "started"
-            ? { kind: "ignore", reason: "the issue is closed" }
-            : refuse("issue_closed", "the issue is closed");
-    }
-    return obstacle ? refuse(obstacle.code, obstacle.detail) : decision;
+/** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
+function goOn(situation, phases, requested) {
+    const { workflow, issue, latest, isHeld } = situation;
+    if (isHeld)
+        return { kind: "ignore", reason: "another session holds the run" };
+    if (!latest && requested === null)
+        return { kind: "ignore", reason: "no run has begun" };
+    const standing = standingOf(workflow, phases, situation.advance);
+    const isUnlabeled = requested === null && knownStateLabels(workflow, issue.labels).length === 0;
+    if (standing.kind === "finished")
+        return { kind: "finish" };
+    if (standing.kind === "failed")
+        return { kind: "wait", reason: "failed" };
+    const pause = latest?.pause ?? null;
+    if (pause?.kind === "rollback" && requested === null)
+        return { kind: "wait", reason: "rolled_back" };
+    if (isUnlabeled)
+        return { kind: "wait", reason: "label_removed" };
+    if (standing.kind === "waiting_for_person")
+        return { kind: "wait", reason: "person" };
+    if (standing.kind === "waiting_for_label" && requested !== standing.phase)
+        return { kind: "wait", reason: "label" };
+    return ifFresh(situation, begin(situation, phases, standing));
 }
-function decideFreely(situation) {
-    const { event, latest } = situation;
-    if (event.kind === "continue" || event.kind === "started")
-        return goOn(situation, phasesOf(situation), null);
-    const refusal = refusalOfActor(situation);
-    if (refusal)
-        return refusal;
-    // Asking takes less access than going on does, so it never becomes that, however often it is delivered.
-    const asks = event.kind === "command" && event.command.name === "status";
-    if (!asks && latest?.orchestrator_state.handled_events.includes(event.key)) {
-        return situation.isHeld
-            ? { kind: "ignore", reason: "already being handled" }
-            : goOn(situation, phasesOf(situation), null);
+function begin(situation, phases, standing) {
+    const phase = phaseNamed(situation.workflow, standing.phase);
+    if (phase.kind === "human") {
+        if (phase.skip !== null)
+            return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
+        return { kind: "ask", phase: phase.name, phases };
     }
-    switch (event.kind) {
-        case "labeled":
-            return onLabel(situation, event.label, event.actor);
-        case "unlabeled":
-            return onUnlabeled(situation, event.label);
-        case "bad_command":
-            return refuse("unknown_command", event.problem);
-        case "command":
-            switch (event.command.name) {
-                case "status":
-                    return { kind: "answer", command: event.command };
-                case "checkpoint":
-                    if (!latest)
-                        return refuse("nothing_to_save", "no run has begun on this issue");
-                    return { kind: "save", note: event.command.note };
-                case "run":
-                    return onRun(situation);
-            }
+    const attempts = phases[phase.name]?.attempt ?? 0;
+    if (standing.kind === "running" && attempts >= situation.maxAttempts) {
+        return { kind: "give_up", phase: phase.name, phases, attempts };
     }
+    if (!situation.hasAgent(phase.name))
+        return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
+    return { kind: "run", phase: phase.name, phases: withPhase(phases, phase.name, { status: "pending" }) };
 }
-function refusalOfActor({ event, permission, workflow, latest, issue, advance }) {
-    if (event.kind === "continue" || event.kind === "started")
-        return null;
-    const needed = event.kind === "command" ? commands/* commands */.P[event.command.name].permission : "write";
-    if (mayDo(permission, needed))
-        return null;
-    const removed = event.kind === "unlabeled" && latest ? currentLabel(workflow, latest, advance) : null;
-    return {
-        kind: "refuse",
-        code: "no_permission",
-        detail: `@${event.actor} has ${permission} access, and this takes ${needed} access`,
-        removeLabel: event.kind === "labeled" && knownStateLabels(workflow, issue.labels).includes(event.label)
-            ? event.label
-            : null,
-        restoreLabel: event.kind === "unlabeled" && removed === event.label ? event.label : null,
-    };
+
+;// CONCATENATED MODULE: ./lib/engine/situation.js
+
+function phasesOf({ latest, workflow }) {
+    // A workflow may have phases that a run begun before them does not know.
+    return { ...pendingPhases(workflow), ...latest?.orchestrator_state.phases };
 }
+function currentStanding(situation) {
+    return standingOf(situation.workflow, phasesOf(situation), situation.advance);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/on-label.js
+
+
+
+
+
+
 function onLabel(situation, label, actor) {
     const { workflow, issue, latest, isHeld } = situation;
     if (!isStateLabel(label))
@@ -47291,20 +47900,36 @@ function onUnlabeled(situation, label) {
         return { kind: "ignore", reason: `${label} was not the current one` };
     return { kind: "wait", reason: "label_removed" };
 }
-function onRun(situation) {
+
+;// CONCATENATED MODULE: ./lib/engine/on-resume.js
+
+
+
+
+
+
+/** `/crunch` and `/crunch resume`: begins, goes on, or tries again what failed. */
+function onResume(situation, options) {
     const { workflow, issue, latest, isHeld } = situation;
+    if (options?.isDryRun) {
+        if (!latest)
+            return refuse("nothing_to_resume", "no run has begun on this issue");
+        return { kind: "preview", id: options.checkpoint };
+    }
     if (!issue.isOpen)
         return refuse("issue_closed", "the issue is closed");
     if (isHeld)
         return refuse("busy", "a session is working on it");
-    if (!latest) {
-        const labeled = knownStateLabels(workflow, issue.labels).map((label) => phaseOfLabel(workflow, label));
-        const phase = phasesInOrder(workflow).find(({ name, kind }) => kind !== "terminal" && labeled.includes(name))?.name ??
-            workflow.first;
-        return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);
+    if (!latest)
+        return options ? refuse("nothing_to_resume", "no run has begun on this issue") : beginAnew(situation);
+    if (options?.checkpoint && options.checkpoint !== latest.checkpoint_id) {
+        return { kind: "rollback", id: options.checkpoint, goesOn: true };
     }
     const phases = phasesOf(situation);
-    const standing = standingOf(workflow, phases, situation.advance);
+    const standing = currentStanding(situation);
+    const moved = phaseOfMovedLabel(situation);
+    if (moved !== null)
+        return goOn(situation, phasesFrom(workflow, phases, moved), moved);
     if (standing.kind === "waiting_for_person") {
         return refuse("waiting_for_person", `to approve, add the label \`${stateLabel(standing.next)}\``);
     }
@@ -47312,55 +47937,136 @@ function onRun(situation) {
         return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
     return goOn(situation, phases, standing.phase);
 }
-/** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
-function goOn(situation, phases, requested) {
-    const { workflow, issue, latest, isHeld } = situation;
-    if (isHeld)
-        return { kind: "ignore", reason: "another session holds the run" };
-    if (!latest && requested === null)
-        return { kind: "ignore", reason: "no run has begun" };
-    const standing = standingOf(workflow, phases, situation.advance);
-    const isUnlabeled = requested === null && knownStateLabels(workflow, issue.labels).length === 0;
-    if (standing.kind === "finished")
-        return { kind: "finish" };
-    if (standing.kind === "failed")
-        return { kind: "wait", reason: "failed" };
-    if (isUnlabeled)
-        return { kind: "wait", reason: "label_removed" };
-    if (standing.kind === "waiting_for_person")
-        return { kind: "wait", reason: "person" };
-    if (standing.kind === "waiting_for_label" && requested !== standing.phase)
-        return { kind: "wait", reason: "label" };
-    return begin(situation, phases, standing);
+/** With a label on the issue the run begins there; of several, at the earliest. */
+function beginAnew(situation) {
+    const { workflow, issue } = situation;
+    const labeled = knownStateLabels(workflow, issue.labels).map((label) => phaseOfLabel(workflow, label));
+    const first = phasesInOrder(workflow).find(({ name, kind }) => kind !== "terminal" && labeled.includes(name));
+    const phase = first?.name ?? workflow.first;
+    return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);
 }
-function begin(situation, phases, standing) {
-    const phase = phaseNamed(situation.workflow, standing.phase);
-    if (phase.kind === "human") {
-        if (phase.skip !== null)
-            return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
-        return { kind: "ask", phase: phase.name, phases };
+/**
+ * The phase of a state label that a person put there while nobody listened. The label that was there when the
+ * checkpoint was made is none: Crunch itself may have died before it moved it on.
+ */
+function phaseOfMovedLabel(situation) {
+    const { workflow, issue, latest } = situation;
+    const [label, ...others] = knownStateLabels(workflow, issue.labels);
+    if (!latest || label === undefined || others.length > 0)
+        return null;
+    if (latest.issue_snapshot.labels.includes(label) || label === labelFor(currentStanding(situation)))
+        return null;
+    const phase = phaseOfLabel(workflow, label);
+    return phase === null || phaseNamed(workflow, phase).kind === "terminal" ? null : phase;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/decide.js
+
+
+
+
+
+
+
+
+
+/** The whole policy of Crunch: from what is known to what is to be done, without doing any of it. */
+function decide(situation) {
+    const decision = decideFreely(situation);
+    // A configuration that can't be read names no agent either: what is wrong with it says more.
+    const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
+    if (!isStep(decision) && !lacksAgent)
+        return decision;
+    const { event, issue, obstacle } = situation;
+    if (!issue.isOpen) {
+        // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.
+        return event.kind === "started"
+            ? { kind: "ignore", reason: "the issue is closed" }
+            : refuse("issue_closed", "the issue is closed");
     }
-    const attempts = phases[phase.name]?.attempt ?? 0;
-    if (standing.kind === "running" && attempts >= situation.maxAttempts) {
-        return { kind: "give_up", phase: phase.name, phases, attempts };
+    return obstacle ? refuse(obstacle.code, obstacle.detail) : decision;
+}
+function decideFreely(situation) {
+    const { event, latest } = situation;
+    if (event.kind === "continue" || event.kind === "started")
+        return goOn(situation, phasesOf(situation), null);
+    const refusal = refusalOfActor(situation);
+    if (refusal)
+        return refusal;
+    const isHandled = latest?.orchestrator_state.handled_events.includes(event.key) ?? false;
+    if (isHandled && leadsOn(event)) {
+        return situation.isHeld
+            ? { kind: "ignore", reason: "already being handled" }
+            : goOn(situation, phasesOf(situation), null);
     }
-    if (!situation.hasAgent(phase.name))
-        return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
-    return { kind: "run", phase: phase.name, phases: withPhase(phases, phase.name, { status: "pending" }) };
+    if (isHandled)
+        return { kind: "ignore", reason: "done before" };
+    switch (event.kind) {
+        case "labeled":
+            return onLabel(situation, event.label, event.actor);
+        case "unlabeled":
+            return onUnlabeled(situation, event.label);
+        case "bad_command":
+            return refuse("unknown_command", event.problem);
+        case "command":
+            return onCommand(situation, event.command);
+    }
 }
-function phasesOf({ latest, workflow }) {
-    // A workflow may have phases that a run begun before them does not know.
-    return { ...pendingPhases(workflow), ...latest?.orchestrator_state.phases };
+/** Whether an event that is delivered again may go on with a run: what was asked for once is not asked for twice. */
+function leadsOn(event) {
+    return event.kind !== "command" || ["run", "resume", "restart"].includes(event.command.name);
 }
-function currentLabel(workflow, latest, advance) {
-    return labelFor(standingOf(workflow, latest.orchestrator_state.phases, advance));
+function onCommand(situation, command) {
+    const { latest, isHeld, issue, workflow } = situation;
+    switch (command.name) {
+        case "status":
+            return { kind: "answer", command };
+        case "checkpoint":
+            if (!latest)
+                return refuse("nothing_to_save", "no run has begun on this issue");
+            return { kind: "save", note: command.note };
+        case "run":
+            return onResume(situation, null);
+        case "resume":
+            return onResume(situation, command);
+        case "diff":
+            if (!latest)
+                return refuse("nothing_to_resume", "no run has begun on this issue");
+            return { kind: "compare", before: command.before, after: command.after };
+        case "rollback":
+            if (!latest)
+                return refuse("nothing_to_resume", "no run has begun on this issue");
+            if (isHeld)
+                return refuse("busy", "a session is working on it");
+            return { kind: "rollback", id: command.checkpoint, goesOn: false };
+        case "restart": {
+            if (!issue.isOpen)
+                return refuse("issue_closed", "the issue is closed");
+            if (isHeld)
+                return refuse("busy", "a session is working on it");
+            const phases = phasesFrom(workflow, { ...pendingPhases(workflow), ...latest?.orchestrator_state.phases }, workflow.first);
+            const begun = begin(situation, phases, { kind: "next", phase: workflow.first });
+            return begun.kind === "run" ? { ...begun, isRestart: true } : begun;
+        }
+    }
 }
-function refuse(code, detail, removeLabel = null) {
-    return { kind: "refuse", code, detail, removeLabel, restoreLabel: null };
-}
-const rank = { none: 0, read: 1, triage: 2, write: 3, admin: 4 };
-function mayDo(has, needed) {
-    return rank[has] >= rank[needed];
+function refusalOfActor(situation) {
+    const { event, permission, workflow, latest, issue } = situation;
+    if (event.kind === "continue" || event.kind === "started")
+        return null;
+    const needed = event.kind === "command" ? commands/* commands */.P[event.command.name].permission : "write";
+    if (mayDo(permission, needed))
+        return null;
+    const removed = event.kind === "unlabeled" && latest ? labelFor(currentStanding(situation)) : null;
+    return {
+        kind: "refuse",
+        code: "no_permission",
+        detail: `@${event.actor} has ${permission} access, and this takes ${needed} access`,
+        removeLabel: event.kind === "labeled" && knownStateLabels(workflow, issue.labels).includes(event.label)
+            ? event.label
+            : null,
+        restoreLabel: event.kind === "unlabeled" && removed === event.label ? event.label : null,
+    };
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/lease.js
@@ -47396,8 +48102,8 @@ async function isHeldByAnother(latest, sessionId, clock, liveness) {
 var external_node_crypto_ = __nccwpck_require__(7598);
 // EXTERNAL MODULE: ./lib/checkpoint/id.js
 var id = __nccwpck_require__(6553);
-// EXTERNAL MODULE: ./lib/checkpoint/recovery.js + 1 modules
-var recovery = __nccwpck_require__(2829);
+// EXTERNAL MODULE: ./lib/checkpoint/recovery.js
+var recovery = __nccwpck_require__(2447);
 // EXTERNAL MODULE: ./lib/checkpoint/schema.js
 var schema = __nccwpck_require__(1267);
 ;// CONCATENATED MODULE: ./lib/checkpoint/create.js
@@ -47554,7 +48260,11 @@ async function commit(session, checkpoint, extra = {}) {
 }
 async function putOnce(session, candidate, extra) {
     try {
-        return await session.store.put(candidate, { expectedParent: candidate.parent_checkpoint_id, ...extra });
+        return await session.store.put(candidate, {
+            expectedLatest: candidate.parent_checkpoint_id,
+            retention: session.plan.retention,
+            ...extra,
+        });
     }
     catch (error) {
         if (error instanceof errors/* CrunchError */.s && error.code === "checkpoint_id_taken")
@@ -47579,6 +48289,1978 @@ function logStored({ log }, checkpoint) {
     log.info(`checkpoint ${id} (${trigger})`, fields);
 }
 
+;// CONCATENATED MODULE: ./lib/checkpoint/changes.js
+/** The change between two values, or null when there is none. */
+function changed(before, after) {
+    return before === after ? null : { before, after };
+}
+/** Lists of names compare as sets: their order says nothing. */
+function setChange(before, after) {
+    const [old, now] = [new Set(before), new Set(after)];
+    return {
+        added: [...now].filter((one) => !old.has(one)),
+        removed: [...old].filter((one) => !now.has(one)),
+    };
+}
+/** Two records side by side, key by key, in the order of the later one. */
+function pairs(before, after) {
+    const old = new Map(Object.entries(before));
+    const now = new Map(Object.entries(after));
+    return [...new Set([...now.keys(), ...old.keys()])].map((key) => ({
+        key,
+        before: old.get(key) ?? null,
+        after: now.get(key) ?? null,
+    }));
+}
+
+;// CONCATENATED MODULE: ./node_modules/diff/libesm/diff/base.js
+class Diff {
+    diff(oldStr, newStr, 
+    // Type below is not accurate/complete - see above for full possibilities - but it compiles
+    options = {}) {
+        let callback;
+        if (typeof options === 'function') {
+            callback = options;
+            options = {};
+        }
+        else if ('callback' in options) {
+            callback = options.callback;
+        }
+        // Allow subclasses to massage the input prior to running
+        const oldString = this.castInput(oldStr, options);
+        const newString = this.castInput(newStr, options);
+        const oldTokens = this.removeEmpty(this.tokenize(oldString, options));
+        const newTokens = this.removeEmpty(this.tokenize(newString, options));
+        return this.diffWithOptionsObj(oldTokens, newTokens, options, callback);
+    }
+    diffWithOptionsObj(oldTokens, newTokens, options, callback) {
+        var _a;
+        const done = (value) => {
+            value = this.postProcess(value, options);
+            if (callback) {
+                setTimeout(function () { callback(value); }, 0);
+                return undefined;
+            }
+            else {
+                return value;
+            }
+        };
+        const newLen = newTokens.length, oldLen = oldTokens.length;
+        let editLength = 1;
+        let maxEditLength = newLen + oldLen;
+        if (options.maxEditLength != null) {
+            maxEditLength = Math.min(maxEditLength, options.maxEditLength);
+        }
+        const maxExecutionTime = (_a = options.timeout) !== null && _a !== void 0 ? _a : Infinity;
+        const abortAfterTimestamp = Date.now() + maxExecutionTime;
+        const bestPath = [{ oldPos: -1, lastComponent: undefined }];
+        // Seed editLength = 0, i.e. the content starts with the same values
+        let newPos = this.extractCommon(bestPath[0], newTokens, oldTokens, 0, options);
+        if (bestPath[0].oldPos + 1 >= oldLen && newPos + 1 >= newLen) {
+            // Identity per the equality and tokenizer
+            return done(this.buildValues(bestPath[0].lastComponent, newTokens, oldTokens));
+        }
+        // Once we hit the right edge of the edit graph on some diagonal k, we can
+        // definitely reach the end of the edit graph in no more than k edits, so
+        // there's no point in considering any moves to diagonal k+1 any more (from
+        // which we're guaranteed to need at least k+1 more edits).
+        // Similarly, once we've reached the bottom of the edit graph, there's no
+        // point considering moves to lower diagonals.
+        // We record this fact by setting minDiagonalToConsider and
+        // maxDiagonalToConsider to some finite value once we've hit the edge of
+        // the edit graph.
+        // This optimization is not faithful to the original algorithm presented in
+        // Myers's paper, which instead pointlessly extends D-paths off the end of
+        // the edit graph - see page 7 of Myers's paper which notes this point
+        // explicitly and illustrates it with a diagram. This has major performance
+        // implications for some common scenarios. For instance, to compute a diff
+        // where the new text simply appends d characters on the end of the
+        // original text of length n, the true Myers algorithm will take O(n+d^2)
+        // time while this optimization needs only O(n+d) time.
+        let minDiagonalToConsider = -Infinity, maxDiagonalToConsider = Infinity;
+        // Main worker method. checks all permutations of a given edit length for acceptance.
+        const execEditLength = () => {
+            for (let diagonalPath = Math.max(minDiagonalToConsider, -editLength); diagonalPath <= Math.min(maxDiagonalToConsider, editLength); diagonalPath += 2) {
+                let basePath;
+                const removePath = bestPath[diagonalPath - 1], addPath = bestPath[diagonalPath + 1];
+                if (removePath) {
+                    // No one else is going to attempt to use this value, clear it
+                    // @ts-expect-error - perf optimisation. This type-violating value will never be read.
+                    bestPath[diagonalPath - 1] = undefined;
+                }
+                let canAdd = false;
+                if (addPath) {
+                    // what newPos will be after we do an insertion:
+                    const addPathNewPos = addPath.oldPos - diagonalPath;
+                    canAdd = addPath && 0 <= addPathNewPos && addPathNewPos < newLen;
+                }
+                const canRemove = removePath && removePath.oldPos + 1 < oldLen;
+                if (!canAdd && !canRemove) {
+                    // If this path is a terminal then prune
+                    // @ts-expect-error - perf optimisation. This type-violating value will never be read.
+                    bestPath[diagonalPath] = undefined;
+                    continue;
+                }
+                // Select the diagonal that we want to branch from. We select the prior
+                // path whose position in the old string is the farthest from the origin
+                // and does not pass the bounds of the diff graph
+                if (!canRemove || (canAdd && removePath.oldPos < addPath.oldPos)) {
+                    basePath = this.addToPath(addPath, true, false, 0, options);
+                }
+                else {
+                    basePath = this.addToPath(removePath, false, true, 1, options);
+                }
+                newPos = this.extractCommon(basePath, newTokens, oldTokens, diagonalPath, options);
+                if (basePath.oldPos + 1 >= oldLen && newPos + 1 >= newLen) {
+                    // If we have hit the end of both strings, then we are done
+                    return done(this.buildValues(basePath.lastComponent, newTokens, oldTokens)) || true;
+                }
+                else {
+                    bestPath[diagonalPath] = basePath;
+                    if (basePath.oldPos + 1 >= oldLen) {
+                        maxDiagonalToConsider = Math.min(maxDiagonalToConsider, diagonalPath - 1);
+                    }
+                    if (newPos + 1 >= newLen) {
+                        minDiagonalToConsider = Math.max(minDiagonalToConsider, diagonalPath + 1);
+                    }
+                }
+            }
+            editLength++;
+        };
+        // Performs the length of edit iteration. Is a bit fugly as this has to support the
+        // sync and async mode which is never fun. Loops over execEditLength until a value
+        // is produced, or until the edit length exceeds options.maxEditLength (if given),
+        // in which case it will return undefined.
+        if (callback) {
+            (function exec() {
+                setTimeout(function () {
+                    if (editLength > maxEditLength || Date.now() > abortAfterTimestamp) {
+                        return callback(undefined);
+                    }
+                    if (!execEditLength()) {
+                        exec();
+                    }
+                }, 0);
+            }());
+        }
+        else {
+            while (editLength <= maxEditLength && Date.now() <= abortAfterTimestamp) {
+                const ret = execEditLength();
+                if (ret) {
+                    return ret;
+                }
+            }
+        }
+    }
+    addToPath(path, added, removed, oldPosInc, options) {
+        const last = path.lastComponent;
+        if (last && !options.oneChangePerToken && last.added === added && last.removed === removed) {
+            return {
+                oldPos: path.oldPos + oldPosInc,
+                lastComponent: { count: last.count + 1, added: added, removed: removed, previousComponent: last.previousComponent }
+            };
+        }
+        else {
+            return {
+                oldPos: path.oldPos + oldPosInc,
+                lastComponent: { count: 1, added: added, removed: removed, previousComponent: last }
+            };
+        }
+    }
+    extractCommon(basePath, newTokens, oldTokens, diagonalPath, options) {
+        const newLen = newTokens.length, oldLen = oldTokens.length;
+        let oldPos = basePath.oldPos, newPos = oldPos - diagonalPath, commonCount = 0;
+        while (newPos + 1 < newLen && oldPos + 1 < oldLen && this.equals(oldTokens[oldPos + 1], newTokens[newPos + 1], options)) {
+            newPos++;
+            oldPos++;
+            commonCount++;
+            if (options.oneChangePerToken) {
+                basePath.lastComponent = { count: 1, previousComponent: basePath.lastComponent, added: false, removed: false };
+            }
+        }
+        if (commonCount && !options.oneChangePerToken) {
+            basePath.lastComponent = { count: commonCount, previousComponent: basePath.lastComponent, added: false, removed: false };
+        }
+        basePath.oldPos = oldPos;
+        return newPos;
+    }
+    equals(left, right, options) {
+        if (options.comparator) {
+            return options.comparator(left, right);
+        }
+        else {
+            return left === right
+                || (!!options.ignoreCase && left.toLowerCase() === right.toLowerCase());
+        }
+    }
+    removeEmpty(array) {
+        const ret = [];
+        for (let i = 0; i < array.length; i++) {
+            if (array[i]) {
+                ret.push(array[i]);
+            }
+        }
+        return ret;
+    }
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars
+    castInput(value, options) {
+        return value;
+    }
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars
+    tokenize(value, options) {
+        return Array.from(value);
+    }
+    join(chars) {
+        // Assumes ValueT is string, which is the case for most subclasses.
+        // When it's false, e.g. in diffArrays, this method needs to be overridden (e.g. with a no-op)
+        // Yes, the casts are verbose and ugly, because this pattern - of having the base class SORT OF
+        // assume tokens and values are strings, but not completely - is weird and janky.
+        return chars.join('');
+    }
+    postProcess(changeObjects, 
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars
+    options) {
+        return changeObjects;
+    }
+    get useLongestToken() {
+        return false;
+    }
+    buildValues(lastComponent, newTokens, oldTokens) {
+        // First we convert our linked list of components in reverse order to an
+        // array in the right order:
+        const components = [];
+        let nextComponent;
+        while (lastComponent) {
+            components.push(lastComponent);
+            nextComponent = lastComponent.previousComponent;
+            delete lastComponent.previousComponent;
+            lastComponent = nextComponent;
+        }
+        components.reverse();
+        const componentLen = components.length;
+        let componentPos = 0, newPos = 0, oldPos = 0;
+        for (; componentPos < componentLen; componentPos++) {
+            const component = components[componentPos];
+            if (!component.removed) {
+                if (!component.added && this.useLongestToken) {
+                    let value = newTokens.slice(newPos, newPos + component.count);
+                    value = value.map(function (value, i) {
+                        const oldValue = oldTokens[oldPos + i];
+                        return oldValue.length > value.length ? oldValue : value;
+                    });
+                    component.value = this.join(value);
+                }
+                else {
+                    component.value = this.join(newTokens.slice(newPos, newPos + component.count));
+                }
+                newPos += component.count;
+                // Common case
+                if (!component.added) {
+                    oldPos += component.count;
+                }
+            }
+            else {
+                component.value = this.join(oldTokens.slice(oldPos, oldPos + component.count));
+                oldPos += component.count;
+            }
+        }
+        return components;
+    }
+}
+
+;// CONCATENATED MODULE: ./node_modules/diff/libesm/diff/line.js
+
+
+class LineDiff extends Diff {
+    constructor() {
+        super(...arguments);
+        this.tokenize = tokenize;
+    }
+    equals(left, right, options) {
+        // If we're ignoring whitespace, we need to normalise lines by stripping
+        // whitespace before checking equality. (This has an annoying interaction
+        // with newlineIsToken that requires special handling: if newlines get their
+        // own token, then we DON'T want to trim the *newline* tokens down to empty
+        // strings, since this would cause us to treat whitespace-only line content
+        // as equal to a separator between lines, which would be weird and
+        // inconsistent with the documented behavior of the options.)
+        if (options.ignoreWhitespace) {
+            if (!options.newlineIsToken || !left.includes('\n')) {
+                left = left.trim();
+            }
+            if (!options.newlineIsToken || !right.includes('\n')) {
+                right = right.trim();
+            }
+        }
+        else if (options.ignoreNewlineAtEof && !options.newlineIsToken) {
+            if (left.endsWith('\n')) {
+                left = left.slice(0, -1);
+            }
+            if (right.endsWith('\n')) {
+                right = right.slice(0, -1);
+            }
+        }
+        return super.equals(left, right, options);
+    }
+}
+const lineDiff = new LineDiff();
+function diffLines(oldStr, newStr, options) {
+    return lineDiff.diff(oldStr, newStr, options);
+}
+function diffTrimmedLines(oldStr, newStr, options) {
+    options = generateOptions(options, { ignoreWhitespace: true });
+    return lineDiff.diff(oldStr, newStr, options);
+}
+// Exported standalone so it can be used from jsonDiff too.
+function tokenize(value, options) {
+    if (options.stripTrailingCr) {
+        // remove one \r before \n to match GNU diff's --strip-trailing-cr behavior
+        value = value.replace(/\r\n/g, '\n');
+    }
+    const retLines = [], linesAndNewlines = value.split(/(\n|\r\n)/);
+    // Ignore the final empty token that occurs if the string ends with a new line
+    if (!linesAndNewlines[linesAndNewlines.length - 1]) {
+        linesAndNewlines.pop();
+    }
+    // Merge the content and line separators into single tokens
+    for (let i = 0; i < linesAndNewlines.length; i++) {
+        const line = linesAndNewlines[i];
+        if (i % 2 && !options.newlineIsToken) {
+            retLines[retLines.length - 1] += line;
+        }
+        else {
+            retLines.push(line);
+        }
+    }
+    return retLines;
+}
+
+;// CONCATENATED MODULE: ./node_modules/diff/libesm/patch/create.js
+
+/**
+ * Returns true if the filename contains characters that require C-style
+ * quoting (as used by Git and GNU diffutils in diff output).
+ */
+function needsQuoting(s) {
+    for (let i = 0; i < s.length; i++) {
+        if (s[i] < '\x20' || s[i] > '\x7e' || s[i] === '"' || s[i] === '\\') {
+            return true;
+        }
+    }
+    return false;
+}
+/**
+ * C-style quotes a filename, encoding special characters as escape sequences
+ * and non-ASCII bytes as octal escapes. This is the inverse of
+ * `parseQuotedFileName` in parse.ts.
+ *
+ * Non-ASCII bytes are encoded as UTF-8 before being emitted as octal escapes.
+ * This matches the behaviour of both Git and GNU diffutils, which always emit
+ * UTF-8 octal escapes regardless of the underlying filesystem encoding (e.g.
+ * Git for Windows converts from NTFS's UTF-16 to UTF-8 internally).
+ *
+ * If the filename doesn't need quoting, returns it as-is.
+ */
+function quoteFileNameIfNeeded(s) {
+    if (!needsQuoting(s)) {
+        return s;
+    }
+    let result = '"';
+    const bytes = new TextEncoder().encode(s);
+    let i = 0;
+    while (i < bytes.length) {
+        const b = bytes[i];
+        // See https://en.wikipedia.org/wiki/Escape_sequences_in_C#Escape_sequences
+        if (b === 0x07) {
+            result += '\\a';
+        }
+        else if (b === 0x08) {
+            result += '\\b';
+        }
+        else if (b === 0x09) {
+            result += '\\t';
+        }
+        else if (b === 0x0a) {
+            result += '\\n';
+        }
+        else if (b === 0x0b) {
+            result += '\\v';
+        }
+        else if (b === 0x0c) {
+            result += '\\f';
+        }
+        else if (b === 0x0d) {
+            result += '\\r';
+        }
+        else if (b === 0x22) {
+            result += '\\"';
+        }
+        else if (b === 0x5c) {
+            result += '\\\\';
+        }
+        else if (b >= 0x20 && b <= 0x7e) {
+            // Just a printable ASCII character that is neither a double quote nor a
+            // backslash; no need to escape it.
+            result += String.fromCharCode(b);
+        }
+        else {
+            // Either part of a non-ASCII character or a control character without a
+            // special escape sequence; needs escaping as a 3-digit octal escape
+            result += '\\' + b.toString(8).padStart(3, '0');
+        }
+        i++;
+    }
+    result += '"';
+    return result;
+}
+const INCLUDE_HEADERS = {
+    includeIndex: true,
+    includeUnderline: true,
+    includeFileHeaders: true
+};
+const FILE_HEADERS_ONLY = {
+    includeIndex: false,
+    includeUnderline: false,
+    includeFileHeaders: true
+};
+const OMIT_HEADERS = {
+    includeIndex: false,
+    includeUnderline: false,
+    includeFileHeaders: false
+};
+function structuredPatch(oldFileName, newFileName, oldStr, newStr, oldHeader, newHeader, options) {
+    let optionsObj;
+    if (!options) {
+        optionsObj = {};
+    }
+    else if (typeof options === 'function') {
+        optionsObj = { callback: options };
+    }
+    else {
+        optionsObj = options;
+    }
+    if (typeof optionsObj.context === 'undefined') {
+        optionsObj.context = 4;
+    }
+    // We copy this into its own variable to placate TypeScript, which thinks
+    // optionsObj.context might be undefined in the callbacks below.
+    const context = optionsObj.context;
+    // @ts-expect-error (runtime check for something that is correctly a static type error)
+    if (optionsObj.newlineIsToken) {
+        throw new Error('newlineIsToken may not be used with patch-generation functions, only with diffing functions');
+    }
+    if (!optionsObj.callback) {
+        return diffLinesResultToPatch(diffLines(oldStr, newStr, optionsObj));
+    }
+    else {
+        const { callback } = optionsObj;
+        diffLines(oldStr, newStr, Object.assign(Object.assign({}, optionsObj), { callback: (diff) => {
+                const patch = diffLinesResultToPatch(diff);
+                // TypeScript is unhappy without the cast because it does not understand that `patch` may
+                // be undefined here only if `callback` is StructuredPatchCallbackAbortable:
+                callback(patch);
+            } }));
+    }
+    function diffLinesResultToPatch(diff) {
+        // STEP 1: Build up the patch with no "\ No newline at end of file" lines and with the arrays
+        //         of lines containing trailing newline characters. We'll tidy up later...
+        if (!diff) {
+            return;
+        }
+        diff.push({ value: '', lines: [] }); // Append an empty value to make cleanup easier
+        function contextLines(lines) {
+            return lines.map(function (entry) { return ' ' + entry; });
+        }
+        const hunks = [];
+        let oldRangeStart = 0, newRangeStart = 0, curRange = [], oldLine = 1, newLine = 1;
+        for (let i = 0; i < diff.length; i++) {
+            const current = diff[i], lines = current.lines || splitLines(current.value);
+            current.lines = lines;
+            if (current.added || current.removed) {
+                // If we have previous context, start with that
+                if (!oldRangeStart) {
+                    const prev = diff[i - 1];
+                    oldRangeStart = oldLine;
+                    newRangeStart = newLine;
+                    if (prev) {
+                        curRange = context > 0 ? contextLines(prev.lines.slice(-context)) : [];
+                        oldRangeStart -= curRange.length;
+                        newRangeStart -= curRange.length;
+                    }
+                }
+                // Output our changes
+                for (const line of lines) {
+                    curRange.push((current.added ? '+' : '-') + line);
+                }
+                // Track the updated file position
+                if (current.added) {
+                    newLine += lines.length;
+                }
+                else {
+                    oldLine += lines.length;
+                }
+            }
+            else {
+                // Identical context lines. Track line changes
+                if (oldRangeStart) {
+                    // Close out any changes that have been output (or join overlapping)
+                    if (lines.length <= context * 2 && i < diff.length - 2) {
+                        // Overlapping
+                        for (const line of contextLines(lines)) {
+                            curRange.push(line);
+                        }
+                    }
+                    else {
+                        // end the range and output
+                        const contextSize = Math.min(lines.length, context);
+                        for (const line of contextLines(lines.slice(0, contextSize))) {
+                            curRange.push(line);
+                        }
+                        const hunk = {
+                            oldStart: oldRangeStart,
+                            oldLines: (oldLine - oldRangeStart + contextSize),
+                            newStart: newRangeStart,
+                            newLines: (newLine - newRangeStart + contextSize),
+                            lines: curRange
+                        };
+                        hunks.push(hunk);
+                        oldRangeStart = 0;
+                        newRangeStart = 0;
+                        curRange = [];
+                    }
+                }
+                oldLine += lines.length;
+                newLine += lines.length;
+            }
+        }
+        // Step 2: eliminate the trailing `\n` from each line of each hunk, and, where needed, add
+        //         "\ No newline at end of file".
+        for (const hunk of hunks) {
+            for (let i = 0; i < hunk.lines.length; i++) {
+                if (hunk.lines[i].endsWith('\n')) {
+                    hunk.lines[i] = hunk.lines[i].slice(0, -1);
+                }
+                else {
+                    hunk.lines.splice(i + 1, 0, '\\ No newline at end of file');
+                    i++; // Skip the line we just added, then continue iterating
+                }
+            }
+        }
+        return {
+            oldFileName: oldFileName, newFileName: newFileName,
+            oldHeader: oldHeader, newHeader: newHeader,
+            hunks: hunks
+        };
+    }
+}
+/**
+ * creates a unified diff patch.
+ *
+ * @param patch either a single structured patch object (as returned by `structuredPatch`) or an
+ *   array of them (as returned by `parsePatch`).
+ * @param headerOptions behaves the same as the `headerOptions` option of `createTwoFilesPatch`.
+ *   Ignored for patches where `isGit` is `true`.
+ *
+ * When a patch has `isGit: true`, `formatPatch` output is changed to more closely match Git's
+ * output: it emits a `diff --git` header, emits Git extended headers as appropriate based on
+ * properties like `isRename`, `isCreate`, `newMode`, etc, and will omit `---`/`+++` file
+ * headers for patches with no hunks (e.g. renames without content changes).
+ */
+function formatPatch(patch, headerOptions) {
+    var _a, _b, _c, _d, _e, _f;
+    if (!headerOptions) {
+        headerOptions = INCLUDE_HEADERS;
+    }
+    if (Array.isArray(patch)) {
+        if (patch.length > 1 && !headerOptions.includeFileHeaders && !patch.every(p => p.isGit)) {
+            throw new Error('Cannot omit file headers on a multi-file patch. '
+                + '(The result would be unparseable; how would a tool trying to apply '
+                + 'the patch know which changes are to which file?)');
+        }
+        return patch.map(p => formatPatch(p, headerOptions)).join('\n');
+    }
+    const ret = [];
+    // Git patches have a fixed header format (diff --git, extended headers,
+    // and ---/+++ when hunks are present), so headerOptions is ignored.
+    if (patch.isGit) {
+        headerOptions = INCLUDE_HEADERS;
+        // Emit Git-style diff --git header and extended headers.
+        // Git never puts /dev/null in the "diff --git" line; for file
+        // creations/deletions it uses the real filename on both sides.
+        if (!patch.oldFileName) {
+            throw new Error('oldFileName must be specified for Git patches');
+        }
+        if (!patch.newFileName) {
+            throw new Error('newFileName must be specified for Git patches');
+        }
+        let gitOldName = patch.oldFileName;
+        let gitNewName = patch.newFileName;
+        if (patch.isCreate && gitOldName === '/dev/null') {
+            gitOldName = gitNewName.replace(/^b\//, 'a/');
+        }
+        else if (patch.isDelete && gitNewName === '/dev/null') {
+            gitNewName = gitOldName.replace(/^a\//, 'b/');
+        }
+        ret.push('diff --git ' + quoteFileNameIfNeeded(gitOldName) + ' ' + quoteFileNameIfNeeded(gitNewName));
+        if (patch.isDelete) {
+            ret.push('deleted file mode ' + ((_a = patch.oldMode) !== null && _a !== void 0 ? _a : '100644'));
+        }
+        if (patch.isCreate) {
+            ret.push('new file mode ' + ((_b = patch.newMode) !== null && _b !== void 0 ? _b : '100644'));
+        }
+        if (patch.oldMode && patch.newMode && !patch.isDelete && !patch.isCreate) {
+            ret.push('old mode ' + patch.oldMode);
+            ret.push('new mode ' + patch.newMode);
+        }
+        if (patch.isRename) {
+            ret.push('rename from ' + quoteFileNameIfNeeded(((_c = patch.oldFileName) !== null && _c !== void 0 ? _c : '').replace(/^a\//, '')));
+            ret.push('rename to ' + quoteFileNameIfNeeded(((_d = patch.newFileName) !== null && _d !== void 0 ? _d : '').replace(/^b\//, '')));
+        }
+        if (patch.isCopy) {
+            ret.push('copy from ' + quoteFileNameIfNeeded(((_e = patch.oldFileName) !== null && _e !== void 0 ? _e : '').replace(/^a\//, '')));
+            ret.push('copy to ' + quoteFileNameIfNeeded(((_f = patch.newFileName) !== null && _f !== void 0 ? _f : '').replace(/^b\//, '')));
+        }
+    }
+    else {
+        if (headerOptions.includeIndex && patch.oldFileName == patch.newFileName && patch.oldFileName !== undefined) {
+            ret.push('Index: ' + patch.oldFileName);
+        }
+        if (headerOptions.includeUnderline) {
+            ret.push('===================================================================');
+        }
+    }
+    // Emit --- / +++ file headers. For Git patches with no hunks (e.g.
+    // pure renames, mode-only changes), Git omits these, so we do too.
+    const hasHunks = patch.hunks.length > 0;
+    if (headerOptions.includeFileHeaders && patch.oldFileName !== undefined && patch.newFileName !== undefined
+        && (!patch.isGit || hasHunks)) {
+        ret.push('--- ' + quoteFileNameIfNeeded(patch.oldFileName) + (patch.oldHeader ? '\t' + patch.oldHeader : ''));
+        ret.push('+++ ' + quoteFileNameIfNeeded(patch.newFileName) + (patch.newHeader ? '\t' + patch.newHeader : ''));
+    }
+    for (let i = 0; i < patch.hunks.length; i++) {
+        const hunk = patch.hunks[i];
+        // Unified Diff Format quirk: If the chunk size is 0,
+        // the first number is one lower than one would expect.
+        // https://www.artima.com/weblogs/viewpost.jsp?thread=164293
+        const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart;
+        const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart;
+        ret.push('@@ -' + oldStart + ',' + hunk.oldLines
+            + ' +' + newStart + ',' + hunk.newLines
+            + ' @@');
+        for (const line of hunk.lines) {
+            ret.push(line);
+        }
+    }
+    return ret.join('\n') + '\n';
+}
+function createTwoFilesPatch(oldFileName, newFileName, oldStr, newStr, oldHeader, newHeader, options) {
+    if (typeof options === 'function') {
+        options = { callback: options };
+    }
+    if (!(options === null || options === void 0 ? void 0 : options.callback)) {
+        const patchObj = structuredPatch(oldFileName, newFileName, oldStr, newStr, oldHeader, newHeader, options);
+        if (!patchObj) {
+            return;
+        }
+        return formatPatch(patchObj, options === null || options === void 0 ? void 0 : options.headerOptions);
+    }
+    else {
+        const { callback } = options;
+        structuredPatch(oldFileName, newFileName, oldStr, newStr, oldHeader, newHeader, Object.assign(Object.assign({}, options), { callback: patchObj => {
+                if (!patchObj) {
+                    callback(undefined);
+                }
+                else {
+                    callback(formatPatch(patchObj, options.headerOptions));
+                }
+            } }));
+    }
+}
+function createPatch(fileName, oldStr, newStr, oldHeader, newHeader, options) {
+    return createTwoFilesPatch(fileName, fileName, oldStr, newStr, oldHeader, newHeader, options);
+}
+/**
+ * Split `text` into an array of lines, including the trailing newline character (where present)
+ */
+function splitLines(text) {
+    const hasTrailingNl = text.endsWith('\n');
+    const result = text.split('\n').map(line => line + '\n');
+    if (hasTrailingNl) {
+        result.pop();
+    }
+    else {
+        result.push(result.pop().slice(0, -1));
+    }
+    return result;
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/text-diff.js
+
+const mostLines = 200;
+const mostCharacters = 20_000;
+const longestLine = 2_000;
+const context = 3;
+/** The search costs the square of this, whatever the texts are: 500 takes about 20 ms. */
+const mostEdits = 500;
+/** From here on even reading the lines into a search is not worth it. */
+const longestSearched = 1_000_000;
+/** Null when nothing changed but line ends and white space at the end of lines. */
+function textDiff(before, after) {
+    const [old, now] = [normalized(before), normalized(after)];
+    if (old === now)
+        return null;
+    const hunks = searched(old, now) ?? [replaced(linesOf(old), linesOf(now))];
+    const lines = hunks.flatMap((hunk) => hunk.lines);
+    return {
+        added: lines.filter((line) => line.startsWith("+")).length,
+        removed: lines.filter((line) => line.startsWith("-")).length,
+        ...written(hunks),
+    };
+}
+/** The text with `\n` as line ends and nothing but words at the end of a line. Linear, unlike a regular expression. */
+function normalized(text) {
+    const lines = text.split(/\r\n|\r|\n/).map((line) => line.trimEnd());
+    return lines.join("\n").trimEnd();
+}
+function searched(before, after) {
+    if (before.length + after.length > longestSearched)
+        return null;
+    const options = { context, maxEditLength: mostEdits };
+    // Texts end with a line end here, so that no line says that it has none.
+    const [old, now] = [before, after].map((text) => (text === "" ? "" : `${text}\n`));
+    return structuredPatch("", "", old ?? "", now ?? "", "", "", options)?.hunks ?? null;
+}
+/** Texts that have too little in common to look for it: all between the same beginning and the same end. */
+function replaced(old, now) {
+    const shorter = Math.min(old.length, now.length);
+    let start = 0;
+    while (start < shorter && old[start] === now[start])
+        start++;
+    let end = 0;
+    while (end < shorter - start && old.at(-1 - end) === now.at(-1 - end))
+        end++;
+    const from = Math.max(0, start - context);
+    const tail = Math.max(0, end - context);
+    return {
+        oldStart: from + 1,
+        oldLines: old.length - tail - from,
+        newStart: from + 1,
+        newLines: now.length - tail - from,
+        lines: [
+            ...old.slice(from, start).map((line) => ` ${line}`),
+            ...old.slice(start, old.length - end).map((line) => `-${line}`),
+            ...now.slice(start, now.length - end).map((line) => `+${line}`),
+            ...old.slice(old.length - end, old.length - tail).map((line) => ` ${line}`),
+        ],
+    };
+}
+function linesOf(text) {
+    return text === "" ? [] : text.split("\n");
+}
+function written(hunks) {
+    const all = hunks.flatMap((hunk) => [
+        `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
+        ...hunk.lines,
+    ]);
+    const shown = [];
+    let characters = 0;
+    let isCut = false;
+    for (const [at, line] of all.slice(0, mostLines).entries()) {
+        const cut = line.length <= longestLine ? line : aroundChange(line, counterpart(all, at));
+        characters += cut.length + 1;
+        if (characters > mostCharacters)
+            break;
+        if (cut !== line)
+            isCut = true;
+        shown.push(cut);
+    }
+    const left = all.length - shown.length;
+    if (left > 0)
+        shown.push(`… ${left} more ${left === 1 ? "line" : "lines"} not shown`);
+    return { unified: shown.join("\n"), isCut: isCut || left > 0 };
+}
+/** The line that a removed one became, or an added one was: the same place in the other half of the change. */
+function counterpart(lines, at) {
+    const sign = lines[at]?.[0];
+    if (sign !== "-" && sign !== "+")
+        return "";
+    const other = sign === "-" ? "+" : "-";
+    const step = sign === "-" ? 1 : -1;
+    let edge = at;
+    while (lines[edge]?.[0] === sign)
+        edge += step;
+    let first = at;
+    while (lines[first - 1]?.[0] === sign)
+        first--;
+    let start = edge;
+    if (step === -1)
+        while (lines[start - 1]?.[0] === other)
+            start--;
+    const found = lines[start + (at - first)];
+    return found?.[0] === other ? found : "";
+}
+/** A line too long to show: the part of it where the change begins. */
+function aroundChange(line, other) {
+    let same = 1;
+    while (same < line.length && line[same] === other[same])
+        same++;
+    const from = Math.max(1, Math.min(same - 100, line.length - longestLine));
+    const to = from + longestLine - 10;
+    return `${line[0]}${from > 1 ? "…" : ""}${wholeCharacters(line, from, to)}${to < line.length ? "…" : ""}`;
+}
+/** A slice without halves of characters at its ends. */
+function wholeCharacters(text, from, to) {
+    const isHalf = (at) => /[\udc00-\udfff]/.test(text[at] ?? "");
+    return text.slice(isHalf(from) ? from + 1 : from, isHalf(to) ? to - 1 : to);
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff-files.js
+
+
+function artifactDiffs(before, after, contents) {
+    return pairs(before.artifacts, after.artifacts)
+        .filter(isOther)
+        .map(({ key, before: old, after: now }) => ({
+        path: now?.path ?? old?.path ?? key,
+        kind: kindOf(old, now),
+        before: old && { hash: old.hash, size_bytes: old.size_bytes },
+        after: now && { hash: now.hash, size_bytes: now.size_bytes },
+        sizeDelta: (now?.size_bytes ?? 0) - (old?.size_bytes ?? 0),
+        diff: diffOf(contents, key),
+    }));
+}
+/** Notes are told apart by their hash where checkpoints record it, else by what the caller read. */
+function noteDiffs(before, after, contents) {
+    const recorded = pairs(before.notes, after.notes);
+    const known = new Set(recorded.map(({ key }) => key));
+    const read = Object.entries(contents).filter(([agent]) => !known.has(agent));
+    return [
+        ...recorded.filter(isOther).map(({ key, before: old, after: now }) => ({
+            agent: key,
+            kind: kindOf(old, now),
+            diff: diffOf(contents, key),
+        })),
+        ...read
+            .map(([agent, text]) => ({
+            agent,
+            kind: kindOf(text.before, text.after),
+            diff: diffOf(contents, agent),
+        }))
+            .filter(({ diff }) => diff !== null),
+    ];
+}
+/** Each phase lists what it changed itself: when another one has worked since, all of its list is new. */
+function fileDiffs(before, after) {
+    const isOtherWork = before.workflow_state.current_phase !== after.workflow_state.current_phase &&
+        before.issue_snapshot.head_sha !== after.issue_snapshot.head_sha;
+    return pairs(isOtherWork ? {} : statuses(before), statuses(after))
+        .map(({ key, before: old, after: now }) => ({ path: key, before: old, after: now }))
+        .filter((one) => one.before !== one.after);
+}
+function statuses({ files_modified }) {
+    return Object.fromEntries(files_modified.map(({ path, status }) => [path, status]));
+}
+function isOther({ before, after }) {
+    return before?.hash !== after?.hash;
+}
+function kindOf(before, after) {
+    if (before === null)
+        return "added";
+    return after === null ? "removed" : "changed";
+}
+function diffOf(contents, key) {
+    const text = Object.hasOwn(contents, key) ? contents[key] : undefined;
+    return text === undefined ? null : textDiff(text.before ?? "", text.after ?? "");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff-gates.js
+
+const diff_gates_mostLines = 60;
+const diff_gates_longestLine = 500;
+const order = ["newly_failed", "newly_passed", "changed"];
+/** The gates that say something else now, those that fail first. How long they took is no difference. */
+function gateDiffs(before, after) {
+    const found = pairs(gatesOf(before), gatesOf(after)).flatMap(({ before: old, after: now }) => {
+        const last = now ?? old;
+        if (last === null || (old?.status === now?.status && old?.summary === now?.summary))
+            return [];
+        return {
+            name: last.name,
+            phase: last.phase,
+            kind: diff_gates_kindOf(old?.status ?? null, now?.status ?? null),
+            before: old?.status ?? null,
+            after: now?.status ?? null,
+            summary: last.summary,
+            details: now?.status === "failed" ? asText(now.details) : null,
+        };
+    });
+    return found.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
+function diff_gates_kindOf(before, after) {
+    if (before === after)
+        return "changed";
+    if (after === "failed")
+        return "newly_failed";
+    return after === "passed" ? "newly_passed" : "changed";
+}
+/** A name may be used by several phases, each with a result of its own. */
+function gatesOf({ governance_results: results }) {
+    const all = [...results.quality_gates, ...results.compliance_checks];
+    return Object.fromEntries(all.map((gate) => [JSON.stringify([gate.phase, gate.name]), gate]));
+}
+/** A gate's details are Markdown for a page of their own; here only their text counts, and its end says the most. */
+function asText(details) {
+    const lines = details.split("\n").filter((line) => !/^`{3,}\w*$/.test(line));
+    const end = lines.slice(-diff_gates_mostLines).map((line) => line.slice(0, diff_gates_longestLine));
+    return lines.length > diff_gates_mostLines ? ["…", ...end].join("\n") : end.join("\n");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff-usage.js
+
+/** What agents used up between the two; null when they used nothing. */
+function usageDiff(before, after) {
+    const byAgent = pairs(before.agent_states, after.agent_states)
+        .map(({ key, before: old, after: now }) => ({
+        agent: key,
+        input: (now?.token_usage.input ?? 0) - (old?.token_usage.input ?? 0),
+        output: (now?.token_usage.output ?? 0) - (old?.token_usage.output ?? 0),
+    }))
+        .filter(({ input, output }) => input !== 0 || output !== 0)
+        .sort((a, b) => Math.abs(b.input + b.output) - Math.abs(a.input + a.output));
+    if (byAgent.length === 0)
+        return null;
+    const input = amount(used(before, "input"), used(after, "input"));
+    const output = amount(used(before, "output"), used(after, "output"));
+    return { input, output, total: amount(input.before + output.before, input.after + output.after), byAgent };
+}
+/** Known only where both checkpoints say it: agents differ in whether they know what they cost. */
+function costDiff(before, after) {
+    const [old, now] = [before.metadata.cost_usd, after.metadata.cost_usd];
+    return typeof old === "number" && typeof now === "number" && old !== now ? amount(old, now) : null;
+}
+function used({ agent_states }, kind) {
+    return Object.values(agent_states).reduce((sum, { token_usage }) => sum + token_usage[kind], 0);
+}
+function amount(before, after) {
+    return { before, after, delta: after - before };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff-work.js
+
+function phaseDiffs(before, after) {
+    const both = pairs(before.orchestrator_state.phases, after.orchestrator_state.phases);
+    return both
+        .map(({ key, before: old, after: now }) => ({
+        name: key,
+        before: old?.status ?? null,
+        after: now?.status ?? null,
+        attempt: changed(old?.attempt ?? 0, now?.attempt ?? 0),
+        version: changed(old?.version ?? 0, now?.version ?? 0),
+    }))
+        .filter((one) => one.before !== one.after || one.attempt !== null || one.version !== null);
+}
+function taskDiffs(before, after) {
+    return pairs(before.execution_graph.node_states, after.execution_graph.node_states)
+        .map(({ key, before: old, after: now }) => ({
+        id: key,
+        agent: now?.agent ?? old?.agent ?? null,
+        before: old?.status ?? null,
+        after: now?.status ?? null,
+    }))
+        .filter((one) => one.before !== one.after);
+}
+function outputDiffs(before, after) {
+    return pairs(before.agent_outputs, after.agent_outputs).flatMap(({ key: agent, before: old, after: now }) => pairs(old ?? {}, now ?? {})
+        .map((task) => ({
+        agent,
+        task: task.key,
+        before: task.before?.output_summary ?? null,
+        after: task.after?.output_summary ?? null,
+    }))
+        .filter((one) => one.before !== one.after));
+}
+function criterionDiffs(before, after) {
+    return pairs(before.acceptance_criteria, after.acceptance_criteria)
+        .map(({ key, before: old, after: now }) => ({ name: key, before: old, after: now }))
+        .filter((one) => one.before !== one.after);
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff-parts.js
+
+
+
+
+
+
+function diffParts(old, now, notes, artifacts) {
+    const [then, since] = [old.issue_snapshot, now.issue_snapshot];
+    return {
+        run: changed(old.orchestrator_state.run_id, now.orchestrator_state.run_id),
+        phase: changed(old.workflow_state.current_phase, now.workflow_state.current_phase),
+        attempt: changed(old.workflow_state.phase_attempt, now.workflow_state.phase_attempt),
+        version: changed(old.phase_version, now.phase_version),
+        outcome: changed(old.outcome, now.outcome),
+        durationMs: changed(old.duration_ms, now.duration_ms),
+        error: old.error?.code === now.error?.code && old.error?.message === now.error?.message
+            ? null
+            : { before: old.error, after: now.error },
+        title: changed(then.title, since.title),
+        body: textDiff(then.body, since.body),
+        assignees: ifAny(setChange(then.assignees, since.assignees)),
+        labels: ifAny(setChange(then.labels, since.labels)),
+        phases: phaseDiffs(old, now),
+        tasks: taskDiffs(old, now),
+        outputs: outputDiffs(old, now),
+        criteria: criterionDiffs(old, now),
+        gates: gateDiffs(old, now),
+        artifacts: artifactDiffs(old, now, artifacts),
+        notes: noteDiffs(old, now, notes),
+        files: fileDiffs(old, now),
+        headSha: changed(then.head_sha, since.head_sha),
+        pullRequest: changed(old.projections.pull_request, now.projections.pull_request),
+        tokens: usageDiff(old, now),
+        costUsd: costDiff(old, now),
+        conflicts: ifAny(setChange(old.acp_state.conflicts_in_progress, now.acp_state.conflicts_in_progress)),
+    };
+}
+function ifAny(change) {
+    return change.added.length + change.removed.length === 0 ? null : change;
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/diff.js
+
+
+function compareCheckpoints(a, b, extra = {}) {
+    const isSwapped = isNewer(a, b);
+    const [older, newer] = isSwapped ? [b, a] : [a, b];
+    const contents = (given = {}) => (isSwapped ? swapped(given) : given);
+    const parts = diffParts(older, newer, contents(extra.notes), contents(extra.artifacts));
+    return {
+        older: sideOf(older),
+        newer: sideOf(newer),
+        isSwapped,
+        isSame: Object.values(parts).every((part) => part === null || (Array.isArray(part) && part.length === 0)),
+        elapsedMs: Math.max(0, Date.parse(newer.created_at) - Date.parse(older.created_at)),
+        trigger: changed(older.trigger, newer.trigger),
+        parts,
+    };
+}
+/** A chain's own order says which came first; clocks of several machines need not agree. */
+function isNewer(a, b) {
+    if (a.sequence !== b.sequence)
+        return a.sequence > b.sequence;
+    return Date.parse(a.created_at) > Date.parse(b.created_at);
+}
+function sideOf(checkpoint) {
+    const { checkpoint_id, sequence, type, trigger, outcome, created_at, duration_ms, note } = checkpoint;
+    return {
+        ...{ checkpoint_id, sequence, type, trigger, outcome, created_at, duration_ms, note },
+        phase: checkpoint.workflow_state.current_phase,
+        attempt: checkpoint.workflow_state.phase_attempt,
+        version: checkpoint.phase_version,
+        files: checkpoint.files_modified.length,
+    };
+}
+function swapped(contents) {
+    const turned = Object.entries(contents).map(([key, text]) => [
+        key,
+        { before: text.after, after: text.before },
+    ]);
+    return Object.fromEntries(turned);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/artifacts.js
+
+
+function sha256(content) {
+    return (0,external_node_crypto_.createHash)("sha256").update(content).digest("hex");
+}
+/** Where the bytes of an artifact are, in the issue's folder: by their hash, so once for all who name them. */
+function artifactPath(hash) {
+    return `artifacts/${hash}`;
+}
+function artifactOf(path, content) {
+    return { path, hash: sha256(content), size_bytes: content.length };
+}
+/** The contents of files as files under `artifacts/`, each hash once. */
+function asArtifacts(files) {
+    const byHash = new Map();
+    for (const { content } of files) {
+        if (content === null)
+            continue;
+        const path = artifactPath(sha256(content));
+        byHash.set(path, { path, mode: "100644", content, status: "added" });
+    }
+    return [...byHash.values()];
+}
+/** An artifact's bytes, verified: what does not match its hash is not what the checkpoint spoke of. */
+async function readArtifact(store, issue, artifact) {
+    const content = await store.readFile(issue, artifactPath(artifact.hash));
+    if (content !== null && sha256(content) === artifact.hash)
+        return content;
+    const what = content === null ? "is missing" : "has been changed";
+    throw new errors/* CrunchError */.s({
+        code: content === null ? "artifact_missing" : "artifact_changed",
+        message: `\`${artifact.path}\` can't be restored: ${artifactPath(artifact.hash)} ${what} on the storage branch.`,
+        hint: "Bring the file back from the branch's history, or comment `/crunch rollback <id>` with an earlier checkpoint.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/render/text.js
+/** Text of others, made harmless inside Markdown: no mentions, no HTML, no markers of ours. */
+function plain(text) {
+    return (text
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks out of a line or turns it round
+        .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
+        .replaceAll("&", "&amp;")
+        .replaceAll("<", "&lt;")
+        .replace(/@(?=\w)/g, "@\u200b")
+        .replace(/([\\`*_[\]|~])/g, "\\$1"));
+}
+/** The beginning of a text; half a character is none, and GitHub takes no comment that has one. */
+function shortened(text, most) {
+    const characters = [...text];
+    return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+}
+/** Output of a program in a fence that it can't close. */
+function fenced(text, language = "text") {
+    const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
+    const fence = "`".repeat(longest + 1);
+    return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}
+function duration(ms) {
+    if (ms < 1000)
+        return `${ms} ms`;
+    const seconds = Math.round(ms / 1000);
+    if (seconds < 60)
+        return `${seconds} s`;
+    return seconds < 3600
+        ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+        : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-view.js
+
+const nameOf = (name) => ({ name });
+/** `a`, `b` and `c`; of many only the first. */
+function listed(names, most = 4) {
+    const shown = names.slice(0, most).map(nameOf);
+    const last = names.length > most ? `${names.length - most} more` : shown.pop();
+    if (last === undefined)
+        return [];
+    const first = shown.flatMap((name, at) => (at === 0 ? [name] : [", ", name]));
+    return first.length === 0 ? [last] : [...first, " and ", last];
+}
+function count(amount, one, many = `${one}s`) {
+    return `${grouped(amount)} ${amount === 1 ? one : many}`;
+}
+function grouped(amount) {
+    return amount.toLocaleString("en-US", { maximumFractionDigits: 2 });
+}
+function signed(amount) {
+    return `${amount < 0 ? "−" : "+"}${grouped(Math.abs(amount))}`;
+}
+/** The beginning of a text of others, on one line. */
+function diff_view_quoted(text, most = 300) {
+    return shortened(text.replace(/\s+/g, " "), most);
+}
+/** Lines added and removed, as diffs count them. */
+function lineCount({ added, removed }) {
+    return `+${grouped(added)} −${grouped(removed)} lines`;
+}
+/** Words with `code` in them, as Crunch itself writes its hints. */
+function withCode(text) {
+    return text.split(/`([^`\n]{1,80})`/).map((part, at) => (at % 2 === 1 ? { name: part } : { quote: part }));
+}
+function size(bytes) {
+    return bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} kB`;
+}
+/** What would act on a terminal, turn text round or is half a character is shown as a mark instead. */
+function diff_view_visible(text) {
+    return text
+        .replace(/\r\n?/g, "\n")
+        .replace(/[^\P{Cc}\n\t]|\p{Cs}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-rows.js
+
+
+const triggers = {
+    phase_start: "start of the phase",
+    phase_transition: "end of the phase",
+    phase_failure: "failure of the phase",
+    batch_complete: "end of a batch",
+    agent_complete: "end of an agent's work",
+    conflict_start: "start of a conflict",
+    conflict_resolved: "end of a conflict",
+    user_interrupt: "interrupt",
+    session_end: "end of a session",
+    manual: "saved by a person",
+    approval: "approval",
+    rollback: "rollback",
+    before_human: "question to a person",
+    pause: "pause",
+    every_n_events: "saved on the way",
+};
+/** The two checkpoints side by side: what they are, and of the rest only what differs. */
+function diff_rows_rowsOf(diff) {
+    const { older, newer, parts, elapsedMs } = diff;
+    const tokens = parts.tokens;
+    const cost = parts.costUsd;
+    const head = parts.headSha;
+    const pull = parts.pullRequest;
+    const rows = [
+        ["what", whatOf(older), whatOf(newer)],
+        ["when", [moment(older)], [`${moment(newer)}${later(elapsedMs)}`]],
+        parts.attempt || parts.version ? ["run", [runOf(older)], [runOf(newer)]] : null,
+        parts.outcome ? ["outcome", [older.outcome ?? "none yet"], [newer.outcome ?? "none yet"]] : null,
+        parts.durationMs ? ["took", [took(older)], [took(newer)]] : null,
+        tokens && ["tokens", [grouped(tokens.total.before)], [tokensNow(tokens)]],
+        cost && ["cost", [`$${grouped(cost.before)}`], [`$${grouped(cost.after)} (${signed(cost.delta)})`]],
+        head && ["code", diff_rows_commit(head.before), diff_rows_commit(head.after)],
+        pull && ["pull request", [pullOf(pull.before)], [pullOf(pull.after)]],
+    ];
+    return rows.flatMap((row) => (row === null ? [] : { label: row[0], before: row[1], after: row[2] }));
+}
+function whatOf({ phase, trigger, note }) {
+    const about = note === null ? [] : [": ", { quote: note, most: 100 }];
+    return [nameOf(phase), `, ${triggers[trigger]}`, ...about];
+}
+function moment({ created_at }) {
+    return `${created_at.slice(0, 10)} ${created_at.slice(11, 19)}Z`;
+}
+function later(ms) {
+    return ms === 0 ? "" : `, ${duration(ms)} later`;
+}
+function runOf({ version, attempt }) {
+    return `version ${version}, attempt ${attempt}`;
+}
+function tokensNow({ total, input, output }) {
+    return `${grouped(total.after)} (${signed(input.delta)} in, ${signed(output.delta)} out)`;
+}
+function took({ duration_ms }) {
+    return duration_ms === 0 ? "–" : duration(duration_ms);
+}
+function diff_rows_commit(sha) {
+    return sha === null ? ["none"] : [nameOf(sha.slice(0, 7))];
+}
+function pullOf(number) {
+    return number === null ? "none" : `#${number}`;
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-file-sections.js
+
+/** What differs in files: what agents produced, their notes, and the code. */
+function fileSections(diff) {
+    return [artifacts(diff), notes(diff), code(diff)];
+}
+function artifacts({ parts }) {
+    const items = parts.artifacts.map(({ path, kind, before, after, sizeDelta, diff }) => {
+        const bytes = before && after
+            ? `${size(after.size_bytes)} (${signed(sizeDelta)} bytes)`
+            : size((after ?? before)?.size_bytes ?? 0);
+        const name = kind === "removed" ? nameOf(path) : { name: path, file: path };
+        return { mark: kind, line: [name, ` ${kind}, ${bytes}${lines(diff)}`] };
+    });
+    const blocks = parts.artifacts.flatMap(({ path, kind, diff }) => kind === "removed" ? [] : block([nameOf(path)], diff));
+    return { title: "What agents produced", items, blocks };
+}
+function notes({ parts }) {
+    const items = parts.notes.map(({ agent, kind, diff }) => {
+        const file = `notes/${agent}.md`;
+        const name = kind === "removed" ? nameOf(file) : { name: file, file };
+        return { mark: kind, line: [name, ` ${kind}${lines(diff)}`] };
+    });
+    return {
+        title: "Notes",
+        items,
+        blocks: parts.notes.flatMap(({ agent, diff }) => block(["Notes of ", nameOf(agent)], diff)),
+    };
+}
+/** A phase lists the files that it changed itself, so those of another phase are not missed. */
+function code({ parts, newer }) {
+    const marks = { added: "added", modified: "changed", deleted: "removed" };
+    const items = parts.files
+        .filter(({ after }) => after !== null || parts.phase === null)
+        .map(({ path, before, after }) => ({
+        mark: after === null ? "none" : marks[after],
+        line: [nameOf(path), ` ${fileWords(before, after, parts.phase !== null)}`],
+    }));
+    return { title: parts.phase ? `Code changed by ${newer.phase}` : "Code", items, blocks: [] };
+}
+/** Both may have changed the other files too: only names are compared here. */
+function fileWords(before, after, isOtherPhase) {
+    if (before !== null && after !== null)
+        return `${before} → ${after}`;
+    if (isOtherPhase)
+        return after ?? `${before}`;
+    return after === null ? `was ${before}, untouched now` : `${after}, untouched before`;
+}
+function lines(diff) {
+    return diff === null ? "" : `, ${lineCount(diff)}`;
+}
+function block(title, diff) {
+    return diff === null ? [] : [{ title, text: diff.unified, language: "diff" }];
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-story.js
+
+const isEnd = (status) => status === "succeeded" || status === "skipped";
+/** The one sentence that a person who reads no further should have read. */
+function diff_story_headlineOf(diff) {
+    const { isSame, older, newer, parts } = diff;
+    const phase = nameOf(newer.phase);
+    if (older.checkpoint_id === newer.checkpoint_id)
+        return say("none", ["Both are the same checkpoint."]);
+    if (isSame)
+        return say("none", ["Nothing of the run changed between these two checkpoints."]);
+    if (parts.run)
+        return say("warn", ["These are two different runs: the newer one was started afresh."]);
+    if (newer.trigger === "rollback")
+        return say("warn", ["The run was rolled back and goes on at ", phase, "."]);
+    const isAgain = parts.phase === null;
+    const lead = endedBefore(diff);
+    switch (newer.outcome) {
+        case "failed": {
+            const how = isAgain && older.outcome === "failed" ? " failed again" : " failed";
+            const why = parts.error?.after ? [": ", { quote: parts.error.after.message, most: 200 }] : ["."];
+            return say("bad", [...lead, phase, how, ...why]);
+        }
+        case "succeeded":
+            if (!isAgain || older.outcome === null)
+                return say("good", [...lead, phase, " succeeded."]);
+            if (older.outcome === "failed")
+                return say("good", [phase, " succeeds now, after it had failed."]);
+            return parts.version
+                ? say("good", [phase, ` was run again and succeeded (version ${newer.version}).`])
+                : say("none", [phase, " had ended already; something else changed since."]);
+        case null:
+            if (newer.trigger === "before_human")
+                return say("warn", [...lead, phase, " waits for a person."]);
+            if (!isAgain)
+                return say("none", [...lead, phase, " began."]);
+            return parts.attempt || parts.version
+                ? say("none", [phase, ` began again (version ${newer.version}, attempt ${newer.attempt}).`])
+                : say("none", [phase, " went on."]);
+        default:
+            return say(newer.outcome === "approved" ? "good" : "warn", [...lead, phase, ` was ${newer.outcome}.`]);
+    }
+}
+/** Whether the headline has told the whole error, so that it need not be told twice. */
+function isErrorTold({ newer, parts }) {
+    const length = parts.error?.after?.message.length ?? 0;
+    return newer.outcome === "failed" && newer.trigger !== "rollback" && parts.run === null && length <= 200;
+}
+function say(mark, line) {
+    return { mark, line };
+}
+/** The phases that ended on the way to the newer checkpoint's own. */
+function endedBefore({ parts, newer }) {
+    const ended = parts.phases
+        .filter(({ name, before, after }) => name !== newer.phase && isEnd(after) && !isEnd(before))
+        .map(({ name }) => name);
+    return ended.length === 0 ? [] : [...listed(ended), " ended, then "];
+}
+const mostFacts = 6;
+/** What matters besides, in the order in which it does. */
+function diff_story_factsOf({ parts, newer }) {
+    const gates = (kind) => parts.gates.filter((gate) => gate.kind === kind);
+    const outputs = (kind) => parts.artifacts.filter((one) => one.kind === kind).map(({ path }) => path);
+    const met = parts.criteria.filter(({ after }) => after === true).length;
+    const unmet = parts.criteria.filter(({ before, after }) => before === true && after === false).length;
+    const criteria = (amount) => count(amount, "acceptance criterion is", "acceptance criteria are");
+    const facts = [
+        gateFact(gates("newly_failed"), "fails", "fail"),
+        gateFact(gates("newly_passed"), "passes", "pass"),
+        unmet === 0 ? [] : [`${criteria(unmet)} no longer met`],
+        met === 0 ? [] : [`${criteria(met)} met now`],
+        parts.body === null && parts.title === null ? [] : ["the issue was edited meanwhile"],
+        codeFact(parts.headSha !== null, newer),
+        ...["changed", "added", "removed"].map((kind) => {
+            const paths = outputs(kind);
+            return paths.length === 0 ? [] : [...listed(paths, 2), ` ${kind}`];
+        }),
+    ];
+    return facts.filter((fact) => fact.length > 0).slice(0, mostFacts);
+}
+function codeFact(isMoved, { trigger, files, phase }) {
+    if (!isMoved)
+        return [];
+    if (trigger === "rollback")
+        return ["the code was taken back"];
+    return files === 0
+        ? ["the code branch moved"]
+        : [`${count(files, "file")} of code changed by `, nameOf(phase)];
+}
+function gateFact(gates, one, many) {
+    if (gates.length === 0)
+        return [];
+    const names = listed(gates.map(({ name }) => name));
+    return gates.length === 1
+        ? ["the gate ", ...names, ` ${one} now`]
+        : ["the gates ", ...names, ` ${many} now`];
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-sections.js
+
+
+
+const arrow = " → ";
+/** Subject by subject, what went wrong first; subjects without a difference are left out. */
+function diff_sections_sectionsOf(diff) {
+    const { parts } = diff;
+    const sections = [
+        diff_sections_errors(diff),
+        gates(parts),
+        section("Acceptance criteria", parts.criteria.map(criterion)),
+        issue(parts),
+        ...fileSections(diff),
+        section("What agents reported", parts.outputs.map(output)),
+        section("Phases", phases(diff)),
+        section("Tasks", tasks(diff)),
+        section("Tokens by agent", tokens(parts)),
+        section("Conflicts", names("in progress", parts.conflicts)),
+    ];
+    return sections.filter(({ items, blocks }) => items.length + blocks.length > 0);
+}
+function section(title, items) {
+    return { title, items, blocks: [] };
+}
+function diff_sections_errors(diff) {
+    const { error } = diff.parts;
+    const items = [];
+    if (error?.after) {
+        if (!isErrorTold(diff))
+            items.push({ mark: "bad", line: [{ quote: error.after.message }] });
+        items.push({ mark: "none", line: ["What to do: ", ...withCode(error.after.hint)] });
+    }
+    if (error?.before) {
+        const told = error.after ? "Before: " : "Gone: ";
+        items.push({ mark: error.after ? "none" : "good", line: [told, { quote: error.before.message }] });
+    }
+    return section("Error", items);
+}
+function gates({ gates }) {
+    const items = gates.map(({ name, phase, before, after, summary }) => {
+        const was = before === after ? [] : [`${before ?? "not run"}${arrow}${after ?? "gone"}: `];
+        const mark = after === "failed" ? "bad" : after === "passed" ? "good" : "none";
+        return { mark, line: [nameOf(name), " of ", nameOf(phase), ", ", ...was, { quote: summary }] };
+    });
+    const blocks = gates.flatMap(({ name, details }) => details === null
+        ? []
+        : { title: ["Why ", nameOf(name), " fails"], text: details, language: "text" });
+    return { title: "Gates", items, blocks };
+}
+function criterion({ name, before, after }) {
+    const words = (is) => (is === null ? "not judged" : is ? "met" : "not met");
+    const isWorse = before === true && after === false;
+    const mark = after === true ? "good" : isWorse ? "bad" : after === null ? "none" : "warn";
+    return { mark, line: [{ quote: name }, `: ${words(before)}${arrow}${words(after)}`] };
+}
+function issue({ title, body, labels, assignees }) {
+    const items = [...names("labels", labels), ...names("assignees", assignees)];
+    if (title) {
+        const line = ["title: ", { quote: title.before }, arrow, { quote: title.after }];
+        items.unshift({ mark: "changed", line });
+    }
+    const blocks = body === null
+        ? []
+        : [{ title: [`Text: ${lineCount(body)}`], text: body.unified, language: "diff" }];
+    return { title: "Issue", items, blocks };
+}
+const mostNames = 10;
+/** What came and what went, in one line. */
+function names(label, change) {
+    if (change === null)
+        return [];
+    const all = [
+        ...change.added.map((name) => [" +", nameOf(name)]),
+        ...change.removed.map((name) => [" −", nameOf(name)]),
+    ];
+    const more = all.length > mostNames ? [` and ${all.length - mostNames} more`] : [];
+    return [{ mark: "changed", line: [`${label}:`, ...all.slice(0, mostNames).flat(), ...more] }];
+}
+function output({ agent, task, before, after }) {
+    const who = [nameOf(agent), " on ", nameOf(task), ": "];
+    if (after === null)
+        return { mark: "removed", line: [...who, "no longer there"] };
+    if (before === null)
+        return { mark: "added", line: [...who, { quote: after }] };
+    return {
+        mark: "changed",
+        line: [...who, { quote: after }, " (before: ", { quote: before, most: 120 }, ")"],
+    };
+}
+/** The newer checkpoint's own phase alone is what the headline and the table are about. */
+function phases({ parts, newer }) {
+    return parts.phases.every(({ name }) => name === newer.phase) ? [] : parts.phases.map(phase);
+}
+const phaseMarks = { succeeded: "good", failed: "bad", waiting: "warn" };
+function phase({ name, before, after, attempt, version }) {
+    const mark = after === "succeeded" || after === "failed" || after === "waiting" ? phaseMarks[after] : "none";
+    const status = before === after ? `${after ?? "gone"}` : `${before ?? "not there"}${arrow}${after ?? "gone"}`;
+    const counts = [
+        ...(version && version.before > 0 ? [`version ${version.before}${arrow}${version.after}`] : []),
+        ...(attempt && attempt.after > 1 ? [`attempt ${attempt.before}${arrow}${attempt.after}`] : []),
+    ];
+    return { mark, line: [nameOf(name), ` ${[status, ...counts].join(", ")}`] };
+}
+/** Each phase has tasks of its own: those of another phase are not missed. */
+function tasks({ parts }) {
+    return parts.tasks
+        .filter(({ after }) => after !== null || parts.phase === null)
+        .map(({ id, agent, before, after }) => {
+        const by = agent === null ? [] : [" by ", nameOf(agent)];
+        const mark = after === "complete" ? "good" : after === "failed" ? "bad" : "none";
+        return { mark, line: [nameOf(id), ...by, ` ${before ?? "new"}${arrow}${after ?? "gone"}`] };
+    });
+}
+function tokens({ tokens }) {
+    const agents = tokens?.byAgent ?? [];
+    if (agents.length === 1)
+        return [];
+    return agents.map(({ agent, input, output }) => ({
+        mark: "none",
+        line: [nameOf(agent), ` ${signed(input)} in, ${signed(output)} out`],
+    }));
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-markdown.js
+
+
+
+
+
+/** A comment takes 65,536 characters; whoever posts this adds words of their own. */
+const longest = 60_000;
+const roomForNote = 200;
+const mostItems = 20;
+const marks = {
+    good: "✅ ",
+    bad: "❌ ",
+    warn: "⚠️ ",
+    none: "",
+    added: "➕ ",
+    removed: "➖ ",
+    changed: "✏️ ",
+};
+/** A comparison as a comment: a sentence, a table, then what differs with long texts folded. */
+function renderDiffMarkdown(diff, options = {}) {
+    const print = printer(options);
+    const { mark, line } = diff_story_headlineOf(diff);
+    const facts = diff_story_factsOf(diff).map(print).join(" · ");
+    const parts = [
+        `### ${marks[mark]}${print(line)}`,
+        facts === "" ? "" : `Since then: ${facts}.`,
+        table(diff, print),
+        ...diff_sections_sectionsOf(diff).flatMap((section) => sectionParts(section, print)),
+    ];
+    return fitting(parts.filter((part) => part !== ""));
+}
+/** Whole parts only: half of one could leave a fence or a fold open. */
+function fitting(parts) {
+    const shown = [];
+    let room = longest - roomForNote;
+    for (const part of parts) {
+        if (part.length + 2 > room)
+            continue;
+        shown.push(part);
+        room -= part.length + 2;
+    }
+    const left = parts.length - shown.length;
+    const note = `_${count(left, "part was", "parts were")} left out here, because a comment has a limit: the checkpoints hold all of it._`;
+    return [...shown, ...(left > 0 ? [note] : [])].join("\n\n");
+}
+function table(diff, print) {
+    const { older, newer } = diff;
+    const heading = [older, newer].map(({ checkpoint_id: id }) => print([{ name: id, file: `checkpoints/${id}.yaml` }]));
+    const rows = diff_rows_rowsOf(diff).map(({ label, before, after }) => `| ${label} | ${print(before)} | ${print(after)} |`);
+    return [`| | ${heading.join(" | ")} |`, "|---|---|---|", ...rows].join("\n");
+}
+function sectionParts({ title, items, blocks }, print) {
+    const lines = items.slice(0, mostItems).map(({ mark, line }) => `- ${marks[mark]}${print(line)}`);
+    if (items.length > mostItems)
+        lines.push(`- … and ${items.length - mostItems} more`);
+    return [[`**${plain(title)}**`, ...lines].join("\n"), ...blocks.map(folded)];
+}
+function folded({ title, text, language }) {
+    const summary = title.map(html).join("");
+    return `<details><summary>${summary}</summary>\n\n${fenced(diff_view_visible(text), language)}\n</details>`;
+}
+function printer({ fileUrl }) {
+    const one = (piece) => {
+        if (typeof piece === "string")
+            return piece;
+        if ("quote" in piece)
+            return plain(diff_view_quoted(piece.quote, piece.most));
+        const name = diff_markdown_code(piece.name);
+        return piece.file === undefined || !fileUrl ? name : `[${name}](${url(fileUrl(piece.file))})`;
+    };
+    return (line) => line.map(one).join("");
+}
+/** Only what can't end it stands in a code span. */
+function diff_markdown_code(name) {
+    const short = shortened(name, 200);
+    return /^[\w./:+ -]+$/.test(short) && short.trim() === short ? `\`${short}\`` : plain(short);
+}
+/** A path with brackets or spaces would end the link early. */
+function url(address) {
+    return address.replace(/[()<>\s\\]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+/** In a summary there is HTML and no Markdown. */
+function html(piece) {
+    if (typeof piece === "string")
+        return piece;
+    const text = shortened("quote" in piece ? piece.quote : piece.name, 200);
+    const safe = diff_view_visible(text)
+        .replace(/\s+/g, " ")
+        .replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`)
+        .replace(/@(?=\w)/g, "@\u200b");
+    return "quote" in piece ? safe : `<code>${safe}</code>`;
+}
+
+// EXTERNAL MODULE: external "node:util"
+var external_node_util_ = __nccwpck_require__(7975);
+;// CONCATENATED MODULE: ./lib/render/flow.js
+
+/** Fills lines of a width with words, a style at a time, and indents all but the first alike. */
+function flow_flowed(words, options) {
+    const { width, first = "", rest = "" } = options;
+    const lines = [];
+    let line = first;
+    let used = lengthOf(stripVTControlCharacters(first));
+    const indent = lengthOf(rest);
+    let isEmpty = true;
+    const put = (text, style) => {
+        line += style(text);
+        used += lengthOf(text);
+        isEmpty = false;
+    };
+    const breakLine = () => {
+        lines.push(line.trimEnd());
+        line = rest;
+        used = indent;
+        isEmpty = true;
+    };
+    for (const { text, style } of words) {
+        // A space belongs to the word before it, so that a line never begins with one.
+        for (const word of text.match(/\s*\S+|\s+$/g) ?? []) {
+            const bare = word.trimStart();
+            if (!isEmpty && used + lengthOf(word) > width && bare !== word)
+                breakLine();
+            for (const part of flow_pieces(isEmpty ? bare : word, Math.max(10, width - indent))) {
+                if (!isEmpty && used + lengthOf(part) > width && lengthOf(part) > 1)
+                    breakLine();
+                put(part, style);
+            }
+        }
+    }
+    if (!isEmpty || lines.length === 0)
+        lines.push(line.trimEnd());
+    return lines;
+}
+/** A text in parts that each fit a line; an empty text is one empty part. */
+function flow_pieces(text, width) {
+    const characters = [...text];
+    if (characters.length <= width)
+        return [text];
+    const parts = [];
+    for (let at = 0; at < characters.length; at += width)
+        parts.push(characters.slice(at, at + width).join(""));
+    return parts;
+}
+function lengthOf(text) {
+    return [...text].length;
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff-text.js
+
+
+
+
+
+
+
+const narrowest = 40;
+const diff_text_mostItems = 50;
+/** A comparison for a terminal. Nothing that agents or people wrote can act on the terminal. */
+function renderDiffText(diff, options) {
+    const paint = colors.createColors(options.color);
+    const width = Math.max(narrowest, options.width);
+    const words = (line, style = plainly) => line.flatMap((piece) => wordsOf(piece, paint, style));
+    const { older, newer } = diff;
+    const { mark, line } = headlineOf(diff);
+    const head = [
+        ...flowed(words(line, paint.bold), { width, first: mark === "none" ? "" : `${markOf(mark, paint)} ` }),
+        ...factsOf(diff).flatMap((fact) => flowed(words(fact), { width, first: "  · ", rest: "    " })),
+    ];
+    const ids = words([{ name: older.checkpoint_id }, " → ", { name: newer.checkpoint_id }]);
+    const rows = rowsOf(diff).flatMap(({ label, before, after }) => {
+        const first = `  ${paint.dim(label.padEnd(13))}`;
+        return flowed(words([...before, " → ", ...after]), { width, first, rest: " ".repeat(15) });
+    });
+    const sections = sectionsOf(diff).map((section) => sectionLines(section, words, paint, width));
+    return `${[head, [...flowed(ids, { width }), ...rows], ...sections].map((part) => part.join("\n")).join("\n\n")}\n`;
+}
+function sectionLines({ title, items, blocks }, words, paint, width) {
+    const lines = items
+        .slice(0, diff_text_mostItems)
+        .flatMap(({ mark, line }) => flowed(words(line), { width, first: `  ${markOf(mark, paint)} `, rest: "    " }));
+    if (items.length > diff_text_mostItems)
+        lines.push(`    … and ${items.length - diff_text_mostItems} more`);
+    return [
+        paint.bold(clean(title)),
+        ...lines,
+        ...blocks.flatMap((block) => blockLines(block, words, paint, width)),
+    ];
+}
+function blockLines({ title, text, language }, words, paint, width) {
+    const lines = clean(text, "\n").trimEnd().split("\n");
+    const body = lines.flatMap((line) => {
+        const style = language === "diff" ? diffStyle(line, paint) : paint.dim;
+        return pieces(line.replaceAll("\t", "  "), width - 6).map((part) => `    ${paint.dim("│")} ${style(part)}`);
+    });
+    return [...flowed(words(title), { width, first: "    ", rest: "    " }), ...body];
+}
+function diffStyle(line, paint) {
+    if (line.startsWith("+"))
+        return paint.green;
+    if (line.startsWith("-"))
+        return paint.red;
+    return line.startsWith("@@") ? paint.cyan : plainly;
+}
+function wordsOf(piece, paint, style) {
+    if (typeof piece === "string")
+        return [{ text: piece, style }];
+    if ("quote" in piece)
+        return [{ text: clean(quoted(piece.quote, piece.most)), style }];
+    return [{ text: clean(piece.name), style: (text) => style(paint.cyan(text)) }];
+}
+function plainly(text) {
+    return text;
+}
+function clean(text, lineEnd = " ") {
+    return visible(stripVTControlCharacters(text)).replaceAll("\n", lineEnd);
+}
+function markOf(mark, paint) {
+    switch (mark) {
+        case "good":
+            return paint.green("✔");
+        case "bad":
+            return paint.red("✘");
+        case "warn":
+            return paint.yellow("!");
+        case "none":
+            return paint.dim("·");
+        case "added":
+            return paint.green("+");
+        case "removed":
+            return paint.red("-");
+        case "changed":
+            return paint.yellow("~");
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/render/diff.js
+
+
+
+;// CONCATENATED MODULE: ./lib/render/refusal.js
+
+
+/** What a person is told whose wish is not carried out: what, why, and how to go on. */
+function renderRefusal(view) {
+    const sentence = view.detail.endsWith("\n") ? view.detail : `${view.detail}.\n`;
+    return `**Crunch did not do that**: ${sentence}\n${howToGoOn(view)}`;
+}
+function howToGoOn({ code, agentsOffered }) {
+    switch (code) {
+        case "no_permission":
+            return "Ask somebody with write access to this repository to do it.";
+        case "unknown_label":
+            return "Use one of those labels instead; this one was left as it is.";
+        case "terminal_label":
+            return "Add the label of the phase you want to run, or comment `/crunch` to go on.";
+        case "busy":
+            return "Wait until it has ended; the comment that shows the status says so. Then try again.";
+        case "unknown_command":
+            return `These exist:\n${(0,commands/* commandList */.E)()}`;
+        case "no_agent":
+            return agentsOffered === null ? defineAnAgent() : pickAnAgent(agentsOffered);
+        case "disabled":
+            return "Set it to `true` on the default branch, then comment `/crunch`.";
+        case "config_invalid":
+            return "Correct the file on the default branch, then comment `/crunch`.";
+        case "not_allowed":
+            return [
+                "A bot runs on its operator's machine only what the operator has allowed. Pick among that in `.github/crunch.yml`,",
+                "or use Crunch as a GitHub Action, which runs your own commands on your repository's runner. Then comment `/crunch`.",
+            ].join(" ");
+        case "waiting_for_person":
+            return "Nothing runs until then.";
+        case "unknown_checkpoint":
+            return "The storage branch has the whole list in `checkpoints/index.yaml`.";
+        case "branch_deleted":
+            return "Restore the branch and comment `/crunch resume`, or comment `/crunch restart` to begin again with the first phase.";
+        case "nothing_to_resume":
+        case "nothing_to_save":
+            return "Add the label `state:enrich`, or comment `/crunch`, to begin.";
+        case "issue_closed":
+            return "Reopen it, then add the label again or comment `/crunch`.";
+    }
+}
+function defineAnAgent() {
+    const example = [
+        "agent: claude",
+        "agents:",
+        "  claude:",
+        "    command: [node, scripts/agent.mjs]   # a list of words, never run by a shell",
+        "    timeout: 1h",
+        "    pass_env: [ANTHROPIC_API_KEY]",
+    ].join("\n");
+    return [
+        "Name one in `.github/crunch.yml` on the default branch, for example:",
+        fenced(example, "yaml"),
+        "The command gets the issue as JSON on standard input and works in a checkout of this repository. Then comment `/crunch`.",
+    ].join("\n\n");
+}
+function pickAnAgent(offered) {
+    if (offered.length === 0) {
+        return "This bot's operator has not allowed any agent yet. Once there is one, name it with `agent:` in `.github/crunch.yml` on the default branch and comment `/crunch`.";
+    }
+    return [
+        "Pick one that this bot offers in `.github/crunch.yml` on the default branch:",
+        fenced(`agent: ${offered[0]}   # offered: ${offered.join(", ")}`, "yaml"),
+        "Then comment `/crunch`.",
+    ].join("\n\n");
+}
+
+;// CONCATENATED MODULE: ./lib/app/replies.js
+
+
+
+/** A reply is written once for what it answers, however often that is delivered or comes up again. */
+async function replyOnce(deps, issue, about, text) {
+    const hash = (0,external_node_crypto_.createHash)("sha256").update(about).digest("hex").slice(0, 16);
+    await deps.tracker.replyOnce(issue, `<!-- crunch:reply:${hash} -->`, text);
+}
+/** Says why, once, and puts the labels back to where they were. */
+async function carryOutRefusal(deps, event, refusal) {
+    const { tracker, authority } = deps;
+    const agentsOffered = authority.kind === "operator" ? Object.keys(authority.operator.agents) : null;
+    const text = renderRefusal({ code: refusal.code, detail: refusal.detail, agentsOffered });
+    await replyOnce(deps, event.issue, subjectOf(event, refusal), text);
+    if (refusal.removeLabel !== null)
+        await tracker.removeLabel(event.issue, refusal.removeLabel);
+    if (refusal.restoreLabel !== null)
+        await tracker.addLabel(event.issue, refusal.restoreLabel);
+    return { status: "refused", code: refusal.code, reason: refusal.detail, text };
+}
+/** What a refusal is about decides how often it is said: to a stranger once, of a broken file once a breakage. */
+function subjectOf(event, { code, detail }) {
+    switch (code) {
+        case "no_permission":
+            return `${code} ${"actor" in event ? event.actor.toLowerCase() : ""}`;
+        case "unknown_label":
+            return `${code} ${"label" in event ? event.label : ""}`;
+        case "no_agent":
+        case "config_invalid":
+        case "not_allowed":
+        case "disabled":
+            return event.kind === "command" ? `${code} ${event.key}` : `${code} ${detail}`;
+        default:
+            return `${code} ${event.key}`;
+    }
+}
+/** An error that stops the run is told on the issue, with what to do. */
+async function reportError(deps, event, error) {
+    const message = plain(deps.redact(error.message));
+    const text = `**Crunch stopped**: ${message}\n\n${deps.redact(error.hint)}`;
+    await replyOnce(deps, event.issue, `error ${error.code} ${event.key} ${error.message}`, text);
+    return { status: "failed", reason: `${error.message} ${error.hint}`, checkpoint: null, text };
+}
+
+;// CONCATENATED MODULE: ./lib/app/find-checkpoint.js
+
+const mostListed = 10;
+/** A checkpoint that a person named, or the answer that there is none, with those that there are. */
+async function findCheckpoint(handling, id) {
+    const { deps, event, store, loaded } = handling;
+    if (loaded.latest && (id === "latest" || id === loaded.latest.checkpoint_id)) {
+        return { status: "found", checkpoint: loaded.latest };
+    }
+    const checkpoint = await store.load(event.issue, id);
+    if (checkpoint)
+        return { status: "found", checkpoint };
+    const newest = (await store.list(event.issue)).slice(-mostListed).reverse();
+    const listed = newest.map((entry) => `\`${entry.checkpoint_id}\``).join(", ");
+    const outcome = await carryOutRefusal(deps, event, {
+        kind: "refuse",
+        code: "unknown_checkpoint",
+        detail: `there is no checkpoint \`${id}\` on this issue; the newest are ${listed}`,
+        removeLabel: null,
+        restoreLabel: null,
+    });
+    return { status: "refused", outcome };
+}
+
+;// CONCATENATED MODULE: ./lib/app/compare.js
+
+
+
+
+
+
+/** Answers `/crunch diff`. */
+async function answerDiff(handling, before, after) {
+    const { deps, event, store } = handling;
+    const first = await findCheckpoint(handling, before);
+    if (first.status === "refused")
+        return first.outcome;
+    const second = await findCheckpoint(handling, after);
+    if (second.status === "refused")
+        return second.outcome;
+    const diff = await compareWithNotes(store, first.checkpoint, second.checkpoint);
+    const text = renderDiffMarkdown(diff);
+    await replyOnce(deps, event.issue, event.key, text);
+    return { status: "answered", checkpoint: second.checkpoint, text };
+}
+/** Two checkpoints of one chain compared, with what agents wrote in their notes and outputs where that differs. */
+async function compareWithNotes(store, a, b) {
+    const texts = async (then, now) => {
+        const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
+        const changed = names.filter((name) => then[name]?.hash !== now[name]?.hash);
+        const read = async (artifact) => artifact ? textOf(store, a.issue_number, artifact) : null;
+        const pairs = changed.map(async (name) => {
+            const [before, after] = await Promise.all([read(then[name]), read(now[name])]);
+            return [name, { before, after }];
+        });
+        return Object.fromEntries(await Promise.all(pairs));
+    };
+    const [notes, artifacts] = await Promise.all([texts(a.notes, b.notes), texts(a.artifacts, b.artifacts)]);
+    return compareCheckpoints(a, b, { notes, artifacts });
+}
+/** A file that is gone or binary is still named by the comparison, only without its text. */
+async function textOf(store, issue, artifact) {
+    try {
+        const content = await readArtifact(store, issue, artifact);
+        return content.includes(0) ? null : content.toString("utf8");
+    }
+    catch (error) {
+        if (error instanceof errors/* CrunchError */.s)
+            return null;
+        throw error;
+    }
+}
+
+// EXTERNAL MODULE: ./lib/checkpoint/layout.js
+var layout = __nccwpck_require__(6042);
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
+var schemas = __nccwpck_require__(2857);
+// EXTERNAL MODULE: ./lib/checkpoint/retention.js
+var retention = __nccwpck_require__(4424);
+// EXTERNAL MODULE: ./node_modules/zod/v4/core/core.js
+var core = __nccwpck_require__(8532);
 ;// CONCATENATED MODULE: ./lib/config/did-you-mean.js
 /** ` Did you mean "x"?` for the nearest known name, or nothing when none is near. */
 function didYouMean(name, known) {
@@ -47607,12 +50289,6 @@ function editDistance(a, b, limit) {
     return previous[b.length] ?? 0;
 }
 
-// EXTERNAL MODULE: ./lib/yaml/parse-yaml.js + 1 modules
-var parse_yaml = __nccwpck_require__(9312);
-// EXTERNAL MODULE: ./lib/yaml/yaml-error.js
-var yaml_error = __nccwpck_require__(143);
-// EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
-var schemas = __nccwpck_require__(2857);
 ;// CONCATENATED MODULE: ./lib/config/plain-english.js
 
 
@@ -47700,53 +50376,6 @@ function shorten(text) {
     return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-;// CONCATENATED MODULE: ./lib/config/problems.js
-
-
-
-const limits = { maxBytes: 256 * 1024, maxDepth: 20 };
-/** Reads a configuration file by its schema, then by `check` for what spans several of its entries. */
-function problems_parseConfigFile(options) {
-    const { text, file, schema, check } = options;
-    let yaml;
-    try {
-        yaml = (0,parse_yaml/* parseYaml */.h)(text, limits);
-    }
-    catch (error) {
-        if (!(error instanceof yaml_error/* YamlError */.I))
-            throw error;
-        const { line, column, detail } = error;
-        return { status: "invalid", problems: [{ file, line, column, path: "", message: `${detail}.` }] };
-    }
-    const result = schema.safeParse(yaml.value ?? {}, { error: plainEnglish });
-    const findings = result.success ? (check?.(result.data) ?? []) : result.error.issues.flatMap(findingsOf);
-    if (result.success && findings.length === 0)
-        return { status: "ok", config: result.data };
-    return {
-        status: "invalid",
-        problems: findings.map(({ path, message }) => ({
-            file,
-            ...yaml.locate(path),
-            path: pathText(path),
-            message,
-        })),
-    };
-}
-/** plainEnglish() writes one line for each unknown key. */
-function findingsOf(issue) {
-    if (issue.code !== "unrecognized_keys")
-        return [issue];
-    const messages = issue.message.split("\n");
-    return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: messages[index] ?? "" }));
-}
-function pathText(path) {
-    return path
-        .map((part, index) => typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)
-        .join("");
-}
-
-// EXTERNAL MODULE: ./node_modules/zod/v4/core/core.js
-var core = __nccwpck_require__(8532);
 ;// CONCATENATED MODULE: ./lib/config/fields.js
 
 
@@ -47843,6 +50472,126 @@ function isBranchName(name) {
         .every((part) => part !== "" && !/^[.-]/.test(part) && !part.endsWith(".") && !part.endsWith(".lock"));
 }
 
+// EXTERNAL MODULE: ./lib/yaml/parse-yaml.js + 1 modules
+var parse_yaml = __nccwpck_require__(9312);
+// EXTERNAL MODULE: ./lib/yaml/yaml-error.js
+var yaml_error = __nccwpck_require__(143);
+;// CONCATENATED MODULE: ./lib/config/problems.js
+
+
+
+const limits = { maxBytes: 256 * 1024, maxDepth: 20 };
+/** Reads a configuration file by its schema, then by `check` for what spans several of its entries. */
+function problems_parseConfigFile(options) {
+    const { text, file, schema, check } = options;
+    let yaml;
+    try {
+        yaml = (0,parse_yaml/* parseYaml */.h)(text, limits);
+    }
+    catch (error) {
+        if (!(error instanceof yaml_error/* YamlError */.I))
+            throw error;
+        const { line, column, detail } = error;
+        return { status: "invalid", problems: [{ file, line, column, path: "", message: `${detail}.` }] };
+    }
+    const result = schema.safeParse(yaml.value ?? {}, { error: plainEnglish });
+    const findings = result.success ? (check?.(result.data) ?? []) : result.error.issues.flatMap(findingsOf);
+    if (result.success && findings.length === 0)
+        return { status: "ok", config: result.data };
+    return {
+        status: "invalid",
+        problems: findings.map(({ path, message }) => ({
+            file,
+            ...yaml.locate(path),
+            path: pathText(path),
+            message,
+        })),
+    };
+}
+/** plainEnglish() writes one line for each unknown key. */
+function findingsOf(issue) {
+    if (issue.code !== "unrecognized_keys")
+        return [issue];
+    const messages = issue.message.split("\n");
+    return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: messages[index] ?? "" }));
+}
+function pathText(path) {
+    return path
+        .map((part, index) => typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)
+        .join("");
+}
+
+;// CONCATENATED MODULE: ./lib/config/checkpoint-config.js
+
+
+
+
+
+
+
+const megabyte = 1024 * 1024;
+const Kept = schemas/* number */.aig().int().min(-1).max(1_000_000);
+/** How many of each kind are kept in each phase; -1 keeps all, 0 none but the latest. */
+const Retention = schemas/* strictObject */.rej(Object.fromEntries(schema/* Trigger */.l9.options.map((trigger) => [trigger, Kept.default(retention/* defaultRetention */.SG[trigger])])));
+const Location = schemas/* string */.YjP()
+    .max(200)
+    .superRefine((location, context) => {
+    try {
+        (0,layout/* createLayout */.Vz)(location);
+    }
+    catch (error) {
+        if (!(error instanceof errors/* CrunchError */.s))
+            throw error;
+        context.addIssue({ code: "custom", message: `${error.message} ${error.hint}` });
+    }
+});
+const Storage = schemas/* strictObject */.rej({
+    location: Location.default(layout/* defaultLocation */.pi),
+    compress: schemas/* boolean */.zMY().default(false),
+    max_size_mb: schemas/* number */.aig().positive().max(100).default(50),
+    branch: BranchTemplate.default("crunch/issue-{issue}"),
+});
+const Triggers = schemas/* strictObject */.rej({
+    phase_transition: schemas/* boolean */.zMY().default(true),
+    batch_complete: schemas/* boolean */.zMY().default(true),
+    agent_complete: schemas/* boolean */.zMY().default(false),
+    conflict_events: schemas/* boolean */.zMY().default(true),
+    every_n_events: schemas/* union */.KCZ([schemas/* literal */.euz(false), schemas/* number */.aig().int().min(1)]).default(1000),
+});
+/** S3's checkpoint settings, with the branch and what the other seeds add. */
+const CheckpointConfig = schemas/* strictObject */.rej({
+    enabled: schemas/* boolean */.zMY().default(true),
+    auto_checkpoint: schemas/* boolean */.zMY().default(true),
+    checkpoint_triggers: Triggers.prefault({}),
+    retention: Retention.prefault({}),
+    storage: Storage.prefault({}),
+})
+    .transform(({ enabled, auto_checkpoint: auto, checkpoint_triggers: triggers, retention, storage }) => ({
+    enabled,
+    triggers: {
+        batchComplete: auto && triggers.batch_complete,
+        agentComplete: auto && triggers.agent_complete,
+        conflictEvents: auto && triggers.conflict_events,
+        everyEvents: auto && triggers.every_n_events !== false ? triggers.every_n_events : null,
+    },
+    // A run can't do without the end of a phase; turned off, it is kept only until the next checkpoint is there.
+    retention: (triggers.phase_transition
+        ? retention
+        : { ...retention, phase_transition: 0 }),
+    storage: {
+        location: storage.location,
+        compress: storage.compress,
+        maxBytes: Math.floor(storage.max_size_mb * megabyte),
+        branch: storage.branch,
+    },
+}));
+const defaultCheckpointConfig = CheckpointConfig.parse({});
+const CheckpointFile = schemas/* strictObject */.rej({ checkpoint: CheckpointConfig.prefault({}) });
+/** The file of its own, `.claude/checkpoint-config.yaml`, as S3 has it. */
+function parseCheckpointConfig(text, file) {
+    return problems_parseConfigFile({ text, file, schema: CheckpointFile });
+}
+
 ;// CONCATENATED MODULE: ./lib/config/agent-config.js
 
 
@@ -47877,6 +50626,7 @@ const AgentConfigs = schemas/* record */.g1P(AgentName, AgentConfig).default({})
 
 
 
+
 const defaultGateTimeoutMs = 10 * 60_000;
 const GateName = schemas/* string */.YjP()
     .max(80)
@@ -47899,12 +50649,12 @@ const PhaseConfig = schemas/* strictObject */.rej({
     gates: schemas/* array */.YOg(GateConfig).default([]),
 })
     .transform(({ agent, timeout, writes, gates }) => ({ agent, timeoutMs: timeout, writes, gates }));
-const phase = PhaseConfig.prefault({});
+const schema_phase = PhaseConfig.prefault({});
 const Phases = schemas/* strictObject */.rej({
-    enrich: phase,
-    implementing: phase,
-    validation: phase,
-    docs: phase,
+    enrich: schema_phase,
+    implementing: schema_phase,
+    validation: schema_phase,
+    docs: schema_phase,
 });
 /** Whoever may change these decides what runs next time, so no configuration can unprotect them. */
 const alwaysProtected = [".github/workflows/**", ".github/crunch.yml", ".git/**"];
@@ -47916,15 +50666,16 @@ const RepoConfig = schemas/* strictObject */.rej({
     agent: AgentName.nullable().default(null),
     agents: AgentConfigs,
     branch: BranchTemplate.refine((template) => template.includes("{issue}"), "expected a name with {issue}, so that two issues never share a branch.").default("feature/issue-{issue}-{slug}"),
-    storage: schemas/* strictObject */.rej({ branch: BranchTemplate.default("crunch/issue-{issue}") }).prefault({}),
+    /** Null where the repo has it in a file of its own, or not at all. */
+    checkpoint: CheckpointConfig.nullable().default(null),
     max_attempts: schemas/* number */.aig().int().min(1).max(10).default(3),
     protected_paths: schemas/* array */.YOg(Glob).default([".github/**", ".claude/**", ".git/**"]),
     phases: Phases.prefault({}),
 })
     .superRefine((config, context) => {
-    if (config.branch === config.storage.branch) {
+    if (config.branch === config.checkpoint?.storage.branch) {
         const message = "expected a branch of its own for checkpoints, found the same name as `branch`.";
-        context.addIssue({ code: "custom", path: ["storage", "branch"], message });
+        context.addIssue({ code: "custom", path: ["checkpoint", "storage", "branch"], message });
     }
     for (const { path, name } of repeatedGates(config.phases)) {
         const message = `the gate name ${JSON.stringify(name)} is used twice, but each gate is a check of its own. Give it another \`name\`.`;
@@ -47974,39 +50725,6 @@ function unknownAgent(agent, known) {
     if (known.length === 0)
         return `${found} No agents are defined there.`;
     return found + (didYouMean(agent, known) || ` Agents there: ${known.join(", ")}.`);
-}
-
-;// CONCATENATED MODULE: ./lib/render/text.js
-/** Text of others, made harmless inside Markdown: no mentions, no HTML, no markers of ours. */
-function plain(text) {
-    return (text
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks out of a line or turns it round
-        .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
-        .replaceAll("&", "&amp;")
-        .replaceAll("<", "&lt;")
-        .replace(/@(?=\w)/g, "@\u200b")
-        .replace(/([\\`*_[\]|~])/g, "\\$1"));
-}
-/** The beginning of a text; half a character is none, and GitHub takes no comment that has one. */
-function shortened(text, most) {
-    const characters = [...text];
-    return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
-}
-/** Output of a program in a fence that it can't close. */
-function fenced(text, language = "text") {
-    const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
-    const fence = "`".repeat(longest + 1);
-    return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
-}
-function duration(ms) {
-    if (ms < 1000)
-        return `${ms} ms`;
-    const seconds = Math.round(ms / 1000);
-    if (seconds < 60)
-        return `${seconds} s`;
-    return seconds < 3600
-        ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-        : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
 ;// CONCATENATED MODULE: ./lib/render/config-problems.js
@@ -48497,9 +51215,10 @@ const presets = {
 
 
 
+
 /** Resolves a repo's configuration to things that run. */
 function planFor(options) {
-    const { config, authority } = options;
+    const { config, checkpoint, authority } = options;
     const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
     const workflow = presets[config.workflow]({ approval: config.approval });
     const agentPhases = phasesInOrder(workflow).filter((phase) => phase.kind === "agent");
@@ -48523,7 +51242,9 @@ function planFor(options) {
         branch: options.branch ?? branchName(config.branch, options.issue),
         protectedPaths: config.protectedPaths,
         phases,
-        checkpoints: { agentComplete: false, everyEvents: 1000 },
+        checkpoints: checkpoint.triggers,
+        layout: (0,layout/* createLayout */.Vz)(checkpoint.storage.location),
+        retention: checkpoint.retention,
     };
     const detail = [...new Set(findings)].join("; ");
     return { plan, obstacle: detail === "" ? null : { code: "not_allowed", detail } };
@@ -48547,22 +51268,22 @@ function notAllowed(phase, config, authority) {
     const agent = phase.agent ?? config.agent;
     const agentFinding = agent === null || Object.hasOwn(operator.agents, agent)
         ? []
-        : [`the agent \`${agent}\` is not one of this bot's (${listed(offered)})`];
+        : [`the agent \`${agent}\` is not one of this bot's (${plan_listed(offered)})`];
     const allowed = operator.commands.map((words) => words.join(" "));
     return [
         ...agentFinding,
         ...commandsOf(phase.gates)
             .filter((argv) => !isAllowedCommand(operator, argv))
-            .map((argv) => `the gate command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`),
+            .map((argv) => `the gate command ${plan_code(argv.join(" "))} is not one this bot may run (${plan_listed(allowed)})`),
     ];
 }
 function commandsOf(gates) {
     return gates.flatMap((gate) => (gate.type === "command" ? [gate.command] : []));
 }
-function listed(names) {
-    return names.length === 0 ? "none is allowed" : `allowed: ${names.map(code).join(", ")}`;
+function plan_listed(names) {
+    return names.length === 0 ? "none is allowed" : `allowed: ${names.map(plan_code).join(", ")}`;
 }
-function code(text) {
+function plan_code(text) {
     return `\`${text.replace(/[`\r\n]/g, "?")}\``;
 }
 /** `{slug}` is made of the title's letters and digits; a title without any leaves no trace. */
@@ -48578,29 +51299,191 @@ function branchName(template, issue) {
         .replace(/[-._/]+$/, "");
 }
 
+;// CONCATENATED MODULE: ./lib/checkpoint/changed-files.js
+const mostFiles = 50;
+const mostPatchLines = 40;
+const mostDiffCharacters = 20_000;
+/** Every file by name, as far as there is room, then as many patches as fit: which files is the first question. */
+function listOfFiles(files) {
+    const parts = files
+        .slice(0, mostFiles)
+        .map(({ path, status }) => `${status.padEnd(8)} ${path.slice(0, 300)}`);
+    if (files.length > mostFiles)
+        parts.push(`… and ${files.length - mostFiles} more files`);
+    let room = mostDiffCharacters - parts.join("\n").length;
+    let left = 0;
+    for (const { path, patch } of files) {
+        if (patch === null || patch === "")
+            continue;
+        const shown = `\n--- ${path.slice(0, 300)}\n${firstLines(patch)}`;
+        if (shown.length > room)
+            left++;
+        else
+            parts.push(shown);
+        room -= shown.length > room ? 0 : shown.length;
+    }
+    if (left > 0)
+        parts.push(`\n… the patches of ${left} ${left === 1 ? "file" : "files"} are too long to show`);
+    return parts.join("\n");
+}
+function firstLines(patch) {
+    const lines = patch.trimEnd().split("\n");
+    const left = lines.length - mostPatchLines;
+    const more = left > 0 ? [`… ${left} more ${left === 1 ? "line" : "lines"} not shown`] : [];
+    return [...lines.slice(0, mostPatchLines), ...more].join("\n");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/freshness.js
+
+
+/** From the worst to the mildest; all are asked, because a person who is asked once wants to see everything. */
+const checks = [branchDeleted, bodyChanged, filesChanged, labelsChanged];
+/** Whether the world is still the one that the checkpoint was made in, and what to do when it is not. */
+function assessFreshness(checkpoint, world) {
+    const findings = checks.flatMap((check) => check(checkpoint, world) ?? []);
+    return {
+        canResume: findings.every(({ severity }) => severity !== "error"),
+        action: findings[0]?.action ?? "resume",
+        findings,
+    };
+}
+function branchDeleted({ projections, issue_snapshot }, world) {
+    // A branch that the run has not made yet is not deleted, whatever the plan calls it.
+    if (projections.branch_head === null || world.branchSha !== null)
+        return null;
+    const name = issue_snapshot.branch === null ? "The code branch" : `The branch ${issue_snapshot.branch}`;
+    const message = `${name} was deleted: it was at ${projections.branch_head.slice(0, 7)}.`;
+    return { kind: "branch_deleted", severity: "error", action: "start_fresh", message, diff: null };
+}
+function bodyChanged({ issue_snapshot: then }, world) {
+    const body = textDiff(then.body, world.body);
+    const isTitleChanged = normalized(then.title) !== normalized(world.title);
+    if (body === null && !isTitleChanged)
+        return null;
+    const size = body === null ? "" : ` (+${body.added} −${body.removed} lines)`;
+    const titles = isTitleChanged ? textDiff(oneLine(then.title), oneLine(world.title)) : null;
+    return {
+        kind: "body_changed",
+        severity: "question",
+        action: "prompt_user",
+        message: isTitleChanged
+            ? `The issue's title ${body === null ? "was" : `and text${size} were`} changed.`
+            : `The issue's text was changed${size}.`,
+        diff: [
+            ...(titles === null ? [] : [`--- title\n+++ title\n${titles.unified}`]),
+            ...(body === null ? [] : [`--- text\n+++ text\n${body.unified}`]),
+        ].join("\n"),
+    };
+}
+function oneLine(title) {
+    return title.split(/\s+/).join(" ").slice(0, 1_000);
+}
+function filesChanged({ issue_snapshot, projections }, world) {
+    const { branchSha, filesChanged: files } = world;
+    if (branchSha === null || branchSha === issue_snapshot.head_sha || files.length === 0)
+        return null;
+    // The session died before it moved the branch to its own commit: nobody else did anything.
+    if (branchSha === projections.branch_head)
+        return null;
+    const count = files.length === 1 ? "1 file was" : `${files.length} files were`;
+    return {
+        kind: "files_changed",
+        severity: "question",
+        action: "reconcile",
+        message: `${count} changed on the code branch by somebody else, which is at ${branchSha.slice(0, 7)} now.`,
+        diff: listOfFiles(files),
+    };
+}
+/** Labels are a set, in no order. State labels are judged apart, because Crunch itself moves them. */
+function labelsChanged({ issue_snapshot }, world) {
+    const then = plainLabels(issue_snapshot.labels);
+    const now = plainLabels(world.labels);
+    const added = [...now].filter((label) => !then.has(label)).map((label) => `+ ${label}`);
+    const removed = [...then].filter((label) => !now.has(label)).map((label) => `- ${label}`);
+    if (added.length + removed.length === 0)
+        return null;
+    const message = `The issue's labels were changed (${added.length} added, ${removed.length} removed).`;
+    const diff = [...removed, ...added].slice(0, 200).join("\n");
+    return { kind: "labels_changed", severity: "warning", action: "proceed_with_warning", message, diff };
+}
+function plainLabels(labels) {
+    return new Set(labels.filter((label) => !label.startsWith("state:")));
+}
+
+;// CONCATENATED MODULE: ./lib/app/world.js
+
+
+async function lookAround(code, checkpoint, issue) {
+    const { branch, head_sha: head } = checkpoint.issue_snapshot;
+    const tip = branch === null ? null : await code.head(branch);
+    const isMoved = tip !== null && head !== null && tip.sha !== head;
+    // A branch that is behind is one that Crunch has not moved yet.
+    const filesChanged = isMoved && tip.sha !== checkpoint.projections.branch_head ? await code.changesBetween(head, tip.sha) : [];
+    const { title, body, labels } = issue;
+    const world = { title, body, labels, branchSha: tip?.sha ?? null, filesChanged };
+    const text = (0,external_node_crypto_.createHash)("sha256").update(JSON.stringify([title, body]));
+    return {
+        world,
+        freshness: assessFreshness(checkpoint, world),
+        mark: { body_sha256: text.digest("hex"), branch_sha: world.branchSha },
+    };
+}
+/** Whether the latest checkpoint is the question about just this world. */
+function isAskedAbout(latest, { mark }) {
+    const { pause } = latest;
+    return (pause?.kind === "stale" && pause.body_sha256 === mark.body_sha256 && pause.branch_sha === mark.branch_sha);
+}
+
 ;// CONCATENATED MODULE: ./lib/app/load.js
 
 
 
+
+
+
 const configFile = ".github/crunch.yml";
+const checkpointFile = ".claude/checkpoint-config.yaml";
 /** The repo's configuration, from the default branch and nowhere else: a pull request can't change it. */
 async function loadConfig(deps) {
     const text = (await deps.readFile(configFile)) ?? "";
     const parsed = parseRepoConfig(text, configFile, { agentsElsewhere: deps.authority.kind === "operator" });
     const config = parsed.status === "ok" ? parsed.config : defaultConfig();
-    const obstacle = parsed.status === "ok" ? null : { code: "config_invalid", detail: renderConfigProblems(parsed.problems) };
-    return { config, obstacle, store: deps.openStore(config.storage.branch) };
+    const own = config.checkpoint
+        ? { status: "ok", config: { checkpoint: config.checkpoint } }
+        : await readCheckpointFile(deps);
+    const checkpoint = (own.status === "ok" ? own.config.checkpoint : null) ?? defaultCheckpointConfig;
+    const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
+    const { location, branch, compress, maxBytes } = checkpoint.storage;
+    const store = deps.openStore(branch, { layout: (0,layout/* createLayout */.Vz)(location), compress, maxBytes });
+    return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store };
+}
+/** The settings of checkpoints in a file of their own, as they were before there was a `.github/crunch.yml`. */
+async function readCheckpointFile(deps) {
+    const text = await deps.readFile(checkpointFile);
+    return text === null
+        ? { status: "ok", config: { checkpoint: null } }
+        : parseCheckpointConfig(text, checkpointFile);
+}
+function obstacleOf(problems, { enabled }) {
+    if (problems.length > 0)
+        return { code: "config_invalid", detail: renderConfigProblems(problems) };
+    if (enabled)
+        return null;
+    const detail = "checkpoints are turned off here (`checkpoint.enabled: false`), and they are all the memory Crunch has";
+    return { code: "disabled", detail };
 }
 async function loadIssue(deps, configured, number) {
     const [issue, latest] = await Promise.all([deps.tracker.issue(number), configured.store.latest(number)]);
     const { plan, obstacle } = planFor({
         config: configured.config,
+        checkpoint: configured.checkpoint,
         authority: deps.authority,
         issue,
         branch: latest?.issue_snapshot.branch ?? null,
         redact: deps.redact,
     });
-    return { issue, latest, plan, obstacle: configured.obstacle ?? obstacle };
+    const seen = latest && (await lookAround(deps.code, latest, issue));
+    return { issue, latest, seen, plan, obstacle: configured.obstacle ?? obstacle };
 }
 function defaultConfig() {
     const parsed = parseRepoConfig("", configFile);
@@ -48609,111 +51492,33 @@ function defaultConfig() {
     return parsed.config;
 }
 
-;// CONCATENATED MODULE: ./lib/render/refusal.js
+;// CONCATENATED MODULE: ./lib/render/stale.js
 
-
-/** What a person is told whose wish is not carried out: what, why, and how to go on. */
-function renderRefusal(view) {
-    const sentence = view.detail.endsWith("\n") ? view.detail : `${view.detail}.\n`;
-    return `**Crunch did not do that**: ${sentence}\n${howToGoOn(view)}`;
-}
-function howToGoOn({ code, agentsOffered }) {
-    switch (code) {
-        case "no_permission":
-            return "Ask somebody with write access to this repository to do it.";
-        case "unknown_label":
-            return "Use one of those labels instead; this one was left as it is.";
-        case "terminal_label":
-            return "Add the label of the phase you want to run, or comment `/crunch` to go on.";
-        case "busy":
-            return "Wait until it has ended; the comment that shows the status says so. Then try again.";
-        case "unknown_command":
-            return `These exist:\n${(0,commands/* commandList */.E)()}`;
-        case "no_agent":
-            return agentsOffered === null ? defineAnAgent() : pickAnAgent(agentsOffered);
-        case "config_invalid":
-            return "Correct the file on the default branch, then comment `/crunch`.";
-        case "not_allowed":
-            return [
-                "A bot runs on its operator's machine only what the operator has allowed. Pick among that in `.github/crunch.yml`,",
-                "or use Crunch as a GitHub Action, which runs your own commands on your repository's runner. Then comment `/crunch`.",
-            ].join(" ");
-        case "waiting_for_person":
-            return "Nothing runs until then.";
-        case "nothing_to_save":
-            return "Add the label `state:enrich`, or comment `/crunch`, to begin.";
-        case "issue_closed":
-            return "Reopen it, then add the label again or comment `/crunch`.";
+const answers = {
+    body_changed: "--accept",
+    files_changed: "--keep-theirs",
+};
+/** What has changed since the checkpoint, and the exact comments that answer. */
+function renderStale(freshness) {
+    const parts = freshness.findings.map(findingText);
+    const flags = freshness.findings.flatMap(({ kind }) => answers[kind] ?? []);
+    const goOn = `/crunch resume ${flags.join(" ")}`.trimEnd();
+    const lines = [`- \`${goOn}\`: go on with things as they are now`];
+    if (flags.includes("--keep-theirs")) {
+        const mine = goOn.replace("--keep-theirs", "--keep-mine");
+        lines.push(`- \`${mine}\`: put the files back to the checkpoint first, by a commit on top`);
     }
-}
-function defineAnAgent() {
-    const example = [
-        "agent: claude",
-        "agents:",
-        "  claude:",
-        "    command: [node, scripts/agent.mjs]   # a list of words, never run by a shell",
-        "    timeout: 1h",
-        "    pass_env: [ANTHROPIC_API_KEY]",
-    ].join("\n");
+    lines.push("- `/crunch restart`: begin again with the first phase");
     return [
-        "Name one in `.github/crunch.yml` on the default branch, for example:",
-        fenced(example, "yaml"),
-        "The command gets the issue as JSON on standard input and works in a checkout of this repository. Then comment `/crunch`.",
+        "**Crunch waits for you**: this issue has changed since the last checkpoint.",
+        ...parts,
+        `Answer with one of these comments:\n${lines.join("\n")}`,
     ].join("\n\n");
 }
-function pickAnAgent(offered) {
-    if (offered.length === 0) {
-        return "This bot's operator has not allowed any agent yet. Once there is one, name it with `agent:` in `.github/crunch.yml` on the default branch and comment `/crunch`.";
-    }
-    return [
-        "Pick one that this bot offers in `.github/crunch.yml` on the default branch:",
-        fenced(`agent: ${offered[0]}   # offered: ${offered.join(", ")}`, "yaml"),
-        "Then comment `/crunch`.",
-    ].join("\n\n");
-}
-
-;// CONCATENATED MODULE: ./lib/app/replies.js
-
-
-
-/** A reply is written once for what it answers, however often that is delivered or comes up again. */
-async function replyOnce(deps, issue, about, text) {
-    const hash = (0,external_node_crypto_.createHash)("sha256").update(about).digest("hex").slice(0, 16);
-    await deps.tracker.replyOnce(issue, `<!-- crunch:reply:${hash} -->`, text);
-}
-/** Says why, once, and puts the labels back to where they were. */
-async function carryOutRefusal(deps, event, refusal) {
-    const { tracker, authority } = deps;
-    const agentsOffered = authority.kind === "operator" ? Object.keys(authority.operator.agents) : null;
-    const text = renderRefusal({ code: refusal.code, detail: refusal.detail, agentsOffered });
-    await replyOnce(deps, event.issue, subjectOf(event, refusal), text);
-    if (refusal.removeLabel !== null)
-        await tracker.removeLabel(event.issue, refusal.removeLabel);
-    if (refusal.restoreLabel !== null)
-        await tracker.addLabel(event.issue, refusal.restoreLabel);
-    return { status: "refused", code: refusal.code, reason: refusal.detail, text };
-}
-/** What a refusal is about decides how often it is said: to a stranger once, of a broken file once a breakage. */
-function subjectOf(event, { code, detail }) {
-    switch (code) {
-        case "no_permission":
-            return `${code} ${"actor" in event ? event.actor.toLowerCase() : ""}`;
-        case "unknown_label":
-            return `${code} ${"label" in event ? event.label : ""}`;
-        case "no_agent":
-        case "config_invalid":
-        case "not_allowed":
-            return event.kind === "command" ? `${code} ${event.key}` : `${code} ${detail}`;
-        default:
-            return `${code} ${event.key}`;
-    }
-}
-/** An error that stops the run is told on the issue, with what to do. */
-async function reportError(deps, event, error) {
-    const message = plain(deps.redact(error.message));
-    const text = `**Crunch stopped**: ${message}\n\n${deps.redact(error.hint)}`;
-    await replyOnce(deps, event.issue, `error ${error.code} ${event.key} ${error.message}`, text);
-    return { status: "failed", reason: `${error.message} ${error.hint}`, checkpoint: null, text };
+function findingText({ message, diff }) {
+    if (diff === null)
+        return plain(message);
+    return `${plain(message)}\n\n<details><summary>What changed</summary>\n\n${fenced(diff, "diff")}\n</details>`;
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/events.js
@@ -48723,43 +51528,241 @@ function withHandled(handled, key) {
     return [...handled.filter((each) => each !== key), key].slice(-handledKept);
 }
 
-// EXTERNAL MODULE: ./lib/checkpoint/layout.js
-var layout = __nccwpck_require__(6042);
-;// CONCATENATED MODULE: ./lib/engine/artifacts.js
+;// CONCATENATED MODULE: ./lib/app/append.js
 
 
-function sha256(content) {
-    return (0,external_node_crypto_.createHash)("sha256").update(content).digest("hex");
-}
-/** Where the bytes of an artifact are, in the issue's folder: by their hash, so once for all who name them. */
-function artifactPath(hash) {
-    return `artifacts/${hash}`;
-}
-function artifactOf(path, content) {
-    return { path, hash: sha256(content), size_bytes: content.length };
-}
-/** The contents of files as files under `artifacts/`, each hash once. */
-function asArtifacts(files) {
-    const byHash = new Map();
-    for (const { content } of files) {
-        if (content === null)
-            continue;
-        const path = artifactPath(sha256(content));
-        byHash.set(path, { path, mode: "100644", content, status: "added" });
+
+
+const mostTries = 10;
+/**
+ * Adds a checkpoint that a person asked for on top of whatever is the latest. It may come in between those of a
+ * working session, whose next one is then put on top of it. Null when there is no chain.
+ */
+async function append(handling, addition) {
+    const { deps, sessionId, event, store } = handling;
+    const maker = { now: () => deps.clock.now(), randomHex: randomHex, sessionId };
+    for (let tries = 0; tries < mostTries; tries++) {
+        const latest = await store.latest(event.issue);
+        if (!latest)
+            return null;
+        const { change, parent, options } = await addition(latest);
+        const run = change.orchestrator_state ?? latest.orchestrator_state;
+        const orchestrator_state = { ...run, handled_events: withHandled(run.handled_events, event.key) };
+        const next = nextCheckpoint(latest, { ...change, orchestrator_state }, maker);
+        const checkpoint = parent === undefined ? next : { ...next, parent_checkpoint_id: parent };
+        const { retention } = handling.loaded.plan;
+        const put = await store.put(checkpoint, { ...options, retention, expectedLatest: latest.checkpoint_id });
+        if (put.status === "stored")
+            return checkpoint;
     }
-    return [...byHash.values()];
-}
-/** An artifact's bytes, verified: what does not match its hash is not what the checkpoint spoke of. */
-async function readArtifact(store, issue, artifact) {
-    const content = await store.readFile(issue, artifactPath(artifact.hash));
-    if (content !== null && sha256(content) === artifact.hash)
-        return content;
-    const what = content === null ? "is missing" : "has been changed";
     throw new errors/* CrunchError */.s({
-        code: content === null ? "artifact_missing" : "artifact_changed",
-        message: `\`${artifact.path}\` can't be restored: ${artifactPath(artifact.hash)} ${what} on the storage branch.`,
-        hint: "Bring the file back from the branch's history, or comment `/crunch rollback <id>` with an earlier checkpoint.",
+        code: "checkpoint_contended",
+        message: "The checkpoint could not be saved: others kept storing theirs first.",
+        hint: "Give the command again.",
     });
+}
+
+;// CONCATENATED MODULE: external "node:timers/promises"
+const external_node_timers_promises_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:timers/promises");
+;// CONCATENATED MODULE: ./lib/engine/planned-work.js
+/** What a claim says of the work to do: done before where an earlier session got that far, else still to do. */
+function plannedWork(session, parent, latest, phase, now) {
+    const agent = session.plan.phases[phase]?.agent?.name ?? null;
+    const node = {
+        status: "running",
+        depends_on: [],
+        agent,
+        started_at: now,
+        completed_at: null,
+        result: null,
+    };
+    const unfinished = latest && isUnfinished(latest, phase) ? latest : null;
+    const done = unfinished?.execution_graph.node_states[phase];
+    return {
+        execution_graph: {
+            ...parent.execution_graph,
+            completed_batches: [],
+            current_batch: 1,
+            node_states: { [phase]: done?.status === "complete" ? done : node },
+        },
+        team_state: {
+            ...parent.team_state,
+            members: agent === null
+                ? []
+                : [{ agent, role: phase, status: "active", tasks_completed: 0, tasks_pending: 1 }],
+        },
+        files_modified: [],
+        partial_work: unfinished?.partial_work ?? [],
+        progress: unfinished?.progress ?? [],
+    };
+}
+/** Whether the phase was left in the middle, by a crash, a stop or its time limit, so that its work can be taken up. */
+function isUnfinished(latest, phase) {
+    if (latest.workflow_state.current_phase !== phase)
+        return false;
+    return latest.type === "PRE" || latest.error?.code === "agent_timed_out";
+}
+
+;// CONCATENATED MODULE: ./lib/engine/snapshot.js
+/** The issue and its code as a phase finds them. */
+async function snapshotOf(session, latest, issue, branchSeen) {
+    const before = latest?.issue_snapshot ?? null;
+    if (!before)
+        return { ...snapshot_textOf(issue), ...(await freshBase(session)) };
+    if (before.head_sha === null)
+        return { ...before, ...snapshot_textOf(issue) };
+    // Once there is a branch the base no longer matters: what people push to the branch is worked on.
+    const head = branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
+    return { ...before, ...snapshot_textOf(issue), head_sha: head };
+}
+/** For a run that begins again: from the default branch as it is now, on top of what an earlier run left. */
+async function snapshotOfRestart(session, latest, issue) {
+    const base = await freshBase(session);
+    const { branch } = latest.issue_snapshot;
+    const tip = branch === null ? null : await session.code.head(branch);
+    if (!tip)
+        return { ...snapshot_textOf(issue), ...base };
+    const message = "Begin again: put the files back to the default branch";
+    const restored = await session.code.prepareRestore({ parent: tip.sha, filesOf: base.base_sha, message });
+    return { ...snapshot_textOf(issue), ...base, branch, head_sha: restored.sha };
+}
+function snapshot_textOf({ title, body, labels, assignees }) {
+    return { title, body, labels: [...labels], assignees: [...assignees] };
+}
+async function freshBase({ code }) {
+    const base = await code.head(code.defaultBranch);
+    if (!base)
+        throw new Error(`the default branch ${code.defaultBranch} has no commit`);
+    return { branch: null, head_sha: null, base_branch: code.defaultBranch, base_sha: base.sha };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/begin-step.js
+
+
+
+
+
+
+
+
+/** The checkpoint that a step is made of, or, for a phase to run, the one that claims it. */
+async function beginStep(session, step, start) {
+    const { plan, maker } = session;
+    const { latest } = start;
+    const isRestart = step.kind === "run" && step.isRestart === true;
+    const snapshot = latest && isRestart
+        ? await snapshotOfRestart(session, latest, start.issue)
+        : await snapshotOf(session, latest, start.issue, start.branchSeen);
+    const fresh = () => emptyRun({
+        ...{ issue: start.issue.number, workflow: plan.workflow.name, phase: step.phase, phases: step.phases },
+        ...{ snapshot, startedBy: start.actor, maker },
+    });
+    if (!latest) {
+        const run = fresh();
+        return commit(session, firstCheckpoint(run, changeFor(session, step, start, run, snapshot), maker));
+    }
+    const run = isRestart ? { ...fresh(), projections: projectionsOfRestart(latest, snapshot) } : latest;
+    return commitNext(session, latest, { ...run, ...changeFor(session, step, start, run, snapshot) });
+}
+/** A new run keeps the comment, and the pull request as long as its branch is there. */
+function projectionsOfRestart({ projections }, snapshot) {
+    const pull = snapshot.branch === null ? null : projections.pull_request;
+    return { comment_id: projections.comment_id, pull_request: pull, branch_head: null };
+}
+function changeFor(session, step, { latest, eventKey }, run, snapshot) {
+    const { workflow } = session.plan;
+    const now = session.clock.now().toISOString();
+    const before = step.phases[step.phase];
+    const attempt = step.kind === "run" ? (before?.attempt ?? 0) + 1 : (before?.attempt ?? 0);
+    // A first attempt is a new version of the phase; a further one after a crash is not.
+    const version = (before?.version ?? 0) + (attempt <= 1 ? 1 : 0);
+    const phases = phasesAfterStep(session, step, attempt, version);
+    const heard = latest?.orchestrator_state.handled_events ?? [];
+    const isRestart = step.kind === "run" && step.isRestart === true;
+    return {
+        // What belongs to one checkpoint alone is not taken over from the one before.
+        ...{ duration_ms: 0, error: null, note: null, pause: null, partial_work: [], progress: [], metadata: {} },
+        ...recordOf(step, session),
+        phase_version: version,
+        issue_snapshot: snapshot,
+        workflow_state: {
+            workflow: workflow.name,
+            current_phase: step.phase,
+            current_state_label: stateLabel(step.phase),
+            phase_started_at: now,
+            phase_attempt: Math.max(1, attempt),
+        },
+        orchestrator_state: {
+            ...run.orchestrator_state,
+            current_phase: step.phase,
+            phases,
+            completed_phases: completedPhases(workflow, phases),
+            handled_events: withHandled(heard, eventKey),
+        },
+        ...(step.kind === "run" ? plannedWork(session, run, isRestart ? null : latest, step.phase, now) : {}),
+        ...(latest?.error && !isRestart ? { metadata: { previous_error: latest.error.message } } : {}),
+    };
+}
+function phasesAfterStep(session, step, attempt, version) {
+    const { workflow } = session.plan;
+    switch (step.kind) {
+        case "run":
+            return withPhase(step.phases, step.phase, { status: "running", attempt, version });
+        case "pass":
+            return endPhase(workflow, step.phases, step.phase, { status: "skipped", version });
+        case "ask":
+            return withPhase(step.phases, step.phase, { status: "waiting", version });
+        case "approve":
+            return endPhase(workflow, step.phases, step.phase, { status: "succeeded" });
+        case "give_up":
+            return withPhase(step.phases, step.phase, { status: "failed" });
+    }
+}
+function recordOf(step, session) {
+    const closing = closingLease(session);
+    switch (step.kind) {
+        case "run": {
+            const phase = session.plan.phases[step.phase];
+            const gatesMs = Object.values(session.plan.phases).flatMap(({ gates }) => gates.map((gate) => gate.timeoutMs));
+            const workMs = (phase?.agent?.timeoutMs ?? 0) + gatesMs.reduce((sum, ms) => sum + ms, 0);
+            return {
+                type: "PRE",
+                trigger: "phase_start",
+                outcome: null,
+                lease: leaseFor(session, workMs),
+            };
+        }
+        case "pass":
+            return {
+                type: "POST",
+                trigger: "phase_transition",
+                outcome: "skipped",
+                lease: closing,
+                note: step.reason,
+            };
+        case "ask":
+            return { type: "PRE", trigger: "before_human", outcome: null, lease: closing };
+        case "approve":
+            return {
+                type: "POST",
+                trigger: "approval",
+                outcome: "approved",
+                lease: closing,
+                note: `approved by @${step.by}`,
+            };
+        case "give_up":
+            return {
+                type: "POST",
+                trigger: "phase_failure",
+                outcome: "failed",
+                lease: closing,
+                error: {
+                    code: "attempts_used_up",
+                    message: `The session died ${step.attempts} times while ${step.phase} was running.`,
+                    hint: "Look at the log of the runner, then comment `/crunch` to try again.",
+                },
+            };
+    }
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/outputs.js
@@ -48792,10 +51795,10 @@ function artifactsOf(before, changes) {
 ;// CONCATENATED MODULE: ./lib/engine/agent-record.js
 
 
-
 /** What a checkpoint says about an agent that has ended. */
 function agentRecord(session, claim, agent, result, produced) {
     const now = session.clock.now().toISOString();
+    const folder = session.plan.layout.folder(claim.issue_number);
     const name = claim.workflow_state.current_phase;
     const succeeded = result.status === "succeeded";
     const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
@@ -48821,9 +51824,7 @@ function agentRecord(session, claim, agent, result, produced) {
                 [name]: {
                     completed_at: now,
                     output_summary: result.summary,
-                    output_location: main === null
-                        ? null
-                        : `${(0,layout/* issueFolder */.ED)(claim.issue_number)}/${main.replace(/^\.claude\/crunch\/\d+\//, "")}`,
+                    output_location: main === null ? null : locationOf(folder, main),
                 },
             },
         },
@@ -48858,9 +51859,12 @@ function notesRecord(claim, agent, notes) {
         files: [{ path, mode: "100644", content, status: "modified" }],
     };
 }
+/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
+function locationOf(folder, path) {
+    return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
+}
 
 ;// CONCATENATED MODULE: ./lib/engine/agent-context.js
-
 /** What the agent is told. The issue's text is data from outside: hidden HTML comments are left out of it. */
 function agentContext(session, claim, issue, workspace, notes) {
     const summaries = Object.values(claim.agent_outputs).flatMap((tasks) => Object.entries(tasks).map(([task, output]) => [task, output.output_summary]));
@@ -48877,7 +51881,7 @@ function agentContext(session, claim, issue, workspace, notes) {
             url: issue.url,
         },
         workspace: workspace.directory,
-        output_folder: (0,layout/* issueFolder */.ED)(issue.number),
+        output_folder: session.plan.layout.folder(issue.number),
         checkpoint_id: claim.checkpoint_id,
         previous: { summaries: Object.fromEntries(summaries), notes, error: previousError(claim) },
     };
@@ -48891,18 +51895,13 @@ function previousError(claim) {
 var picomatch = __nccwpck_require__(4006);
 ;// CONCATENATED MODULE: ./lib/engine/publish-policy.js
 
-
-/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
-const reserved = /^(checkpoints|artifacts|notes)(\/|$)/i;
-/** Other issues' folders, whatever the repo protects. */
-const ofAnyIssue = /^\.claude\/crunch(\/|$)/i;
 /**
  * Sorts what the agent changed into code, for the issue's branch, and outputs, for the issue's folder beside the
  * checkpoints. One path outside what the phase may write refuses all of it: half of a change is no change.
  */
 function sortChanges(changes, rules) {
     const kindOf = sorter(rules);
-    const folder = `${(0,layout/* issueFolder */.ED)(rules.issue)}/`;
+    const folder = `${rules.layout.folder(rules.issue)}/`;
     const refused = changes.filter((change) => kindOf(change) === "refused");
     if (refused.length > 0)
         return { status: "refused", paths: refused.map(({ path }) => path) };
@@ -48919,17 +51918,28 @@ function allowedChanges(changes, rules) {
     return changes.filter((change) => kindOf(change) !== "refused");
 }
 function sorter(rules) {
-    const folder = `${(0,layout/* issueFolder */.ED)(rules.issue)}/`;
+    const folder = `${rules.layout.folder(rules.issue)}/`;
     const mayWrite = picomatch([...rules.writes], { dot: true });
     const isProtected = picomatch([...rules.protectedPaths], { dot: true, nocase: true });
     return ({ path, mode }) => {
         if (path.split("/").includes("__proto__"))
             return "refused";
         if (path.startsWith(folder)) {
-            return reserved.test(path.slice(folder.length)) || mode === "120000" ? "refused" : "output";
+            return isReserved(path.slice(folder.length), rules.layout) || mode === "120000" ? "refused" : "output";
         }
-        return ofAnyIssue.test(path) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
+        return isOfAnyIssue(path, rules.layout) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
     };
+}
+/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
+function isReserved(path, { chain }) {
+    const first = path.split("/")[0]?.toLowerCase();
+    return first === chain.toLowerCase() || first === "artifacts" || first === "notes";
+}
+/** Other issues' folders, whatever the repo protects. Some file systems take `.Claude` for `.claude`. */
+function isOfAnyIssue(path, { parent, issueNamed }) {
+    if (parent === "")
+        return issueNamed(path.split("/")[0] ?? "") !== null;
+    return `${path.toLowerCase()}/`.startsWith(`${parent.toLowerCase()}/`);
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/judgement.js
@@ -48951,6 +51961,7 @@ async function judge(session, claim, phase, workspace, result) {
         return { produced: nothing, failure: { code: error.code, message: error.message, hint: error.hint } };
     }
     const sorted = sortChanges(changes, {
+        layout: session.plan.layout,
         issue: claim.issue_number,
         writes: phase.writes,
         protectedPaths: session.plan.protectedPaths,
@@ -48964,14 +51975,14 @@ async function judge(session, claim, phase, workspace, result) {
         };
         return { produced: nothing, failure };
     }
-    const cleaned = (file) => clean(file, session.redact);
+    const cleaned = (file) => judgement_clean(file, session.redact);
     return {
         produced: { code: sorted.code.map(cleaned), outputs: sorted.outputs.map(cleaned) },
         failure: unmet(result),
     };
 }
 /** A file without secrets. Only text can be searched for them; a binary file stays as it is. */
-function clean(file, redact) {
+function judgement_clean(file, redact) {
     const { content } = file;
     if (content === null || content.includes(0))
         return file;
@@ -49024,6 +52035,7 @@ async function capturePartialWork(session, claim, phase, workspace) {
         return nothing;
     }
     const rules = {
+        layout: session.plan.layout,
         issue: claim.issue_number,
         writes: phase.writes,
         protectedPaths: session.plan.protectedPaths,
@@ -49031,7 +52043,7 @@ async function capturePartialWork(session, claim, phase, workspace) {
     // A link says nothing by itself, and what it leads to is saved where it lies.
     const files = allowedChanges(changes, rules)
         .filter(({ mode }) => mode !== "120000")
-        .map((file) => clean(file, session.redact));
+        .map((file) => judgement_clean(file, session.redact));
     return { files, partial_work: files.map(partialFile) };
 }
 function partialFile({ path, mode, status, content }) {
@@ -49050,7 +52062,6 @@ async function restorePartialWork(session, claim, workspace) {
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/agent-work.js
-
 
 
 
@@ -49086,7 +52097,7 @@ async function workspaceFor(session, claim) {
     const files = [];
     for (const artifact of Object.values(claim.artifacts)) {
         const content = await readArtifact(session.store, issue, artifact);
-        files.push({ path: `${(0,layout/* issueFolder */.ED)(issue)}/${artifact.path}`, content });
+        files.push({ path: `${session.plan.layout.folder(issue)}/${artifact.path}`, content });
     }
     if (files.length > 0)
         await workspace.seed(files);
@@ -49174,7 +52185,7 @@ async function saveMidway(session, claim, phase, options) {
     const notes = notesRecord(claim, agent, options.notes);
     return commitNext(session, claim, {
         ...{ type: "PRE", trigger, outcome: null },
-        ...(result ? recordOf(session, claim, agent, result) : {}),
+        ...(result ? unfinished_recordOf(session, claim, agent, result) : {}),
         notes: notes.notes,
         partial_work: [...partial.partial_work],
         progress: progressKeptOf(options.progress),
@@ -49192,7 +52203,7 @@ async function saveStopped(session, claim, phase, options) {
     const phases = withPhase(run.phases, state.current_phase, { status: "pending" });
     return commitNext(session, claim, {
         ...{ type: "PRE", trigger: stopTrigger(session), outcome: "interrupted", lease: null },
-        ...(result.status === "succeeded" ? recordOf(session, claim, agent, result) : {}),
+        ...(result.status === "succeeded" ? unfinished_recordOf(session, claim, agent, result) : {}),
         orchestrator_state: { ...run, phases },
         notes: notes.notes,
         partial_work: [...partial.partial_work],
@@ -49203,7 +52214,7 @@ function stopTrigger(session) {
     return session.signal.reason === "session_end" ? "session_end" : "user_interrupt";
 }
 /** The agent is done, but nothing of it counts yet: its files are still unfinished work. */
-function recordOf(session, claim, agent, result) {
+function unfinished_recordOf(session, claim, agent, result) {
     const record = agentRecord(session, claim, agent, result, { code: [], outputs: [] });
     return { ...record, acceptance_criteria: { ...result.acceptanceCriteria } };
 }
@@ -49295,7 +52306,7 @@ async function runPhase(session, claim, issue) {
             return saved;
         tip = saved.checkpoint;
     }
-    const gates = agentFailure ? [] : await gatesOf(session, claim, workspace, produced);
+    const gates = agentFailure ? [] : await run_phase_gatesOf(session, claim, workspace, produced);
     if (session.signal.aborted)
         return stop();
     const failure = agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
@@ -49334,7 +52345,7 @@ async function runPhase(session, claim, issue) {
     await keepOrDrop(session, workspace, failure, head);
     return committed;
 }
-function gatesOf(session, claim, workspace, produced) {
+function run_phase_gatesOf(session, claim, workspace, produced) {
     const { plan, commands, signal, clock } = session;
     const name = claim.workflow_state.current_phase;
     const gates = gatesAfter(plan, name, claim.orchestrator_state.phases, produced.code.length > 0);
@@ -49390,13 +52401,9 @@ function logEnd({ log }, claim, gates, failure, durationMs) {
 
 
 
-
-
-
-
 /** Carries out one step of a run: claims and runs a phase, or records that it is passed, asked, approved or given up. */
 async function takeStep(session, step, options) {
-    const begun = await take_step_begin(session, step, options);
+    const begun = await beginStep(session, step, options);
     if (begun.status === "gave_way" || step.kind !== "run")
         return begun;
     const { checkpoint } = begun;
@@ -49412,169 +52419,8 @@ async function takeStep(session, step, options) {
 function isShown(session, checkpoint, { latest, issue }) {
     const labels = knownStateLabels(session.plan.workflow, issue.labels);
     const isLabelRight = labels.length === 1 && labels[0] === checkpoint.workflow_state.current_state_label;
-    return latest !== null && checkpoint.workflow_state.phase_attempt === 1 && isLabelRight;
-}
-async function take_step_begin(session, step, { latest, issue, eventKey, actor, }) {
-    const { plan, maker } = session;
-    const snapshot = await snapshotOf(session, latest, issue);
-    const parent = latest ??
-        emptyRun({
-            issue: issue.number,
-            workflow: plan.workflow.name,
-            phase: step.phase,
-            phases: step.phases,
-            snapshot,
-            startedBy: actor,
-            maker,
-        });
-    const now = session.clock.now().toISOString();
-    const before = step.phases[step.phase];
-    const attempt = step.kind === "run" ? (before?.attempt ?? 0) + 1 : (before?.attempt ?? 0);
-    // A first attempt is a new version of the phase; a further one after a crash is not.
-    const version = (before?.version ?? 0) + (attempt <= 1 ? 1 : 0);
-    const phases = phasesAfterStep(session, step, attempt, version);
-    const change = {
-        ...take_step_recordOf(step, session),
-        phase_version: version,
-        issue_snapshot: snapshot,
-        workflow_state: {
-            workflow: plan.workflow.name,
-            current_phase: step.phase,
-            current_state_label: stateLabel(step.phase),
-            phase_started_at: now,
-            phase_attempt: Math.max(1, attempt),
-        },
-        orchestrator_state: {
-            ...parent.orchestrator_state,
-            current_phase: step.phase,
-            phases,
-            completed_phases: completedPhases(plan.workflow, phases),
-            handled_events: withHandled(parent.orchestrator_state.handled_events, eventKey),
-        },
-        ...(step.kind === "run" ? workPlanned(session, parent, latest, step.phase, now) : {}),
-        ...(latest?.error ? { metadata: { previous_error: latest.error.message } } : {}),
-    };
-    if (latest)
-        return commitNext(session, latest, change);
-    return commit(session, firstCheckpoint(parent, change, maker));
-}
-function phasesAfterStep(session, step, attempt, version) {
-    const { workflow } = session.plan;
-    switch (step.kind) {
-        case "run":
-            return withPhase(step.phases, step.phase, { status: "running", attempt, version });
-        case "pass":
-            return endPhase(workflow, step.phases, step.phase, { status: "skipped", version });
-        case "ask":
-            return withPhase(step.phases, step.phase, { status: "waiting", version });
-        case "approve":
-            return endPhase(workflow, step.phases, step.phase, { status: "succeeded" });
-        case "give_up":
-            return withPhase(step.phases, step.phase, { status: "failed" });
-    }
-}
-function take_step_recordOf(step, session) {
-    const closing = closingLease(session);
-    switch (step.kind) {
-        case "run": {
-            const phase = session.plan.phases[step.phase];
-            const gatesMs = Object.values(session.plan.phases).flatMap(({ gates }) => gates.map((gate) => gate.timeoutMs));
-            const workMs = (phase?.agent?.timeoutMs ?? 0) + gatesMs.reduce((sum, ms) => sum + ms, 0);
-            return {
-                type: "PRE",
-                trigger: "phase_start",
-                outcome: null,
-                lease: leaseFor(session, workMs),
-            };
-        }
-        case "pass":
-            return {
-                type: "POST",
-                trigger: "phase_transition",
-                outcome: "skipped",
-                lease: closing,
-                note: step.reason,
-            };
-        case "ask":
-            return { type: "PRE", trigger: "before_human", outcome: null, lease: closing };
-        case "approve":
-            return {
-                type: "POST",
-                trigger: "approval",
-                outcome: "approved",
-                lease: closing,
-                note: `approved by @${step.by}`,
-            };
-        case "give_up":
-            return {
-                type: "POST",
-                trigger: "phase_failure",
-                outcome: "failed",
-                lease: closing,
-                error: {
-                    code: "attempts_used_up",
-                    message: `The session died ${step.attempts} times while ${step.phase} was running.`,
-                    hint: "Look at the log of the runner, then comment `/crunch` to try again.",
-                },
-            };
-    }
-}
-function workPlanned(session, parent, latest, phase, now) {
-    const agent = session.plan.phases[phase]?.agent?.name ?? null;
-    const node = {
-        status: "running",
-        depends_on: [],
-        agent,
-        started_at: now,
-        completed_at: null,
-        result: null,
-    };
-    const unfinished = latest && isUnfinished(latest, phase) ? latest : null;
-    const done = unfinished?.execution_graph.node_states[phase];
-    return {
-        execution_graph: {
-            ...parent.execution_graph,
-            completed_batches: [],
-            current_batch: 1,
-            node_states: { [phase]: done?.status === "complete" ? done : node },
-        },
-        team_state: {
-            ...parent.team_state,
-            members: agent === null
-                ? []
-                : [{ agent, role: phase, status: "active", tasks_completed: 0, tasks_pending: 1 }],
-        },
-        files_modified: [],
-        partial_work: unfinished?.partial_work ?? [],
-        progress: unfinished?.progress ?? [],
-    };
-}
-/** Whether the phase was left in the middle, by a crash, a stop or its time limit, so that its work can be taken up. */
-function isUnfinished(latest, phase) {
-    if (latest.workflow_state.current_phase !== phase)
-        return false;
-    return latest.type === "PRE" || latest.error?.code === "agent_timed_out";
-}
-async function snapshotOf(session, latest, issue) {
-    const { code, plan } = session;
-    const before = latest?.issue_snapshot ?? null;
-    const text = {
-        title: issue.title,
-        body: issue.body,
-        labels: [...issue.labels],
-        assignees: [...issue.assignees],
-    };
-    // Once there is a branch the base no longer matters: what people push to the branch is worked on.
-    if (before?.head_sha) {
-        const head = await code.head(plan.branch);
-        return { ...before, ...text, head_sha: head?.sha ?? before.head_sha };
-    }
-    if (before)
-        return { ...before, ...text };
-    const base = await code.head(code.defaultBranch);
-    if (!base)
-        throw new Error(`the default branch ${code.defaultBranch} has no commit`);
-    return { ...text, branch: null, head_sha: null, base_branch: code.defaultBranch, base_sha: base.sha };
+    const isAnnounced = latest?.session_id === session.id && latest.type === "POST" && latest.error === null;
+    return isAnnounced && isLabelRight;
 }
 
 ;// CONCATENATED MODULE: ./lib/render/check.js
@@ -49615,7 +52461,7 @@ function renderPullRequest(checkpoint) {
 
 
 
-const marks = {
+const status_marks = {
     succeeded: "✅",
     failed: "❌",
     running: "⏳",
@@ -49654,6 +52500,9 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }) {
     const percent = `${progressPercent(workflow, checkpoint)} %`;
     if (isLabelRemoved && standing.kind !== "finished")
         return `⏸️ Crunch stopped before \`${standing.phase}\` · ${percent}`;
+    const stop = stopText(checkpoint);
+    if (stop !== null)
+        return `${stop} · ${percent}`;
     switch (standing.kind) {
         case "running":
             return `⏳ Crunch is working on \`${standing.phase}\` · ${percent}`;
@@ -49669,6 +52518,14 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }) {
             return `✅ Crunch is done · ${percent}`;
     }
 }
+/** Why nothing goes on although a phase could; null when that is not so. */
+function stopText({ pause, outcome, workflow_state: { current_phase: phase } }) {
+    if (pause?.kind === "stale")
+        return `✋ Crunch waits before \`${phase}\`: the issue has changed`;
+    if (pause?.kind === "rollback")
+        return `↩️ Rolled back, \`${phase}\` is next`;
+    return outcome === "interrupted" ? `⏸️ Crunch was stopped in \`${phase}\`` : null;
+}
 function phaseTable({ workflow, checkpoint }) {
     const outputs = Object.values(checkpoint.agent_outputs);
     const rows = phasesInOrder(workflow)
@@ -49678,7 +52535,7 @@ function phaseTable({ workflow, checkpoint }) {
         const status = state?.status ?? "pending";
         const summary = outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
         const attempt = state && state.attempt > 1 ? ` (attempt ${state.attempt})` : "";
-        return `| ${marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(shortened(summary, 300))} |`;
+        return `| ${status_marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(shortened(summary, 300))} |`;
     });
     return ["| | phase | status | what was done |", "|---|---|---|---|", ...rows].join("\n");
 }
@@ -49704,6 +52561,12 @@ function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoi
     if (isLabelRemoved && standing.kind !== "finished") {
         return `${diverged}the state label was removed, so nothing runs. Add \`${stateLabel(standing.phase)}\` to go on.`;
     }
+    if (checkpoint.pause?.kind === "stale")
+        return `${diverged}answer the question below; it names the comments that do.`;
+    if (checkpoint.pause?.kind === "rollback")
+        return `${diverged}comment \`/crunch resume\` to go on from here.`;
+    if (checkpoint.outcome === "interrupted")
+        return `${diverged}it goes on when Crunch starts again; comment \`/crunch resume\` to go on now.`;
     switch (standing.kind) {
         case "running":
         case "next":
@@ -49727,7 +52590,6 @@ function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoi
 
 
 
-
 /** Where a run stands, as Markdown with links into the repo. */
 function statusText(options) {
     const { checkpoint, plan, issue, storageBranch } = options;
@@ -49737,7 +52599,7 @@ function statusText(options) {
         checkpoint,
         workflow: plan.workflow,
         standing,
-        fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${(0,layout/* issueFolder */.ED)(issue.number)}/${path}`),
+        fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${plan.layout.folder(issue.number)}/${path}`),
         pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
         isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
         hasDiverged: options.hasDiverged ?? false,
@@ -49768,16 +52630,21 @@ function createProjector(options) {
     const checksSent = new Set();
     let comment = null;
     let pullRequest = null;
-    async function projectBranch({ issue_snapshot: { branch, head_sha: head }, session_id, }) {
+    let branchSeen;
+    async function projectBranch({ issue_snapshot: { branch, head_sha: head }, projections, session_id, }) {
         if (branch === null || head === null || branchesAt.get(branch) === head)
             return true;
         const isNew = session_id === options.sessionId;
         // Only a commit of this very session can't have been shown before.
         const from = branchesAt.get(branch) ?? (isNew ? null : ((await code.head(branch))?.sha ?? null));
+        // It was there and is gone: a person deleted it, after a merge perhaps, and it stays so.
+        if (from === null && !isNew && projections.branch_head !== null)
+            return true;
         const moved = from === head ? "moved" : await code.moveBranch(branch, head, from);
         if (moved === "diverged")
             return false;
         branchesAt.set(branch, head);
+        branchSeen = from === head || isNew ? head : undefined;
         if (isNew)
             headsKnown.add(head);
         return true;
@@ -49826,6 +52693,7 @@ function createProjector(options) {
     async function project(checkpoint, { issue, label }) {
         const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
         const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
+        branchSeen = undefined;
         const isOnBranch = await projectBranch(checkpoint);
         pullRequest = isOnBranch ? await projectPullRequest(checkpoint) : checkpoint.projections.pull_request;
         const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
@@ -49841,12 +52709,15 @@ function createProjector(options) {
         return {
             projections: { comment_id: commentId, pull_request: pullRequest, branch_head: branchHead },
             issue: shown,
+            branchSeen,
         };
     }
     return { project };
 }
 
 ;// CONCATENATED MODULE: ./lib/app/run-loop.js
+
+
 
 
 
@@ -49863,20 +52734,29 @@ async function runSteps(handling, first) {
         await deps.tracker.react(event.commentId, "eyes");
     try {
         let { latest, issue } = loaded;
+        let branchSeen;
+        if (latest &&
+            event.kind === "command" &&
+            event.command.name === "resume" &&
+            event.command.keep === "mine")
+            await putCodeBack(deps.code, latest);
         // What an earlier session left half shown is put right first; the label is what this event is about.
         if (latest)
-            ({ latest, issue } = await show(session, { latest, issue }, event.kind === "started" ? "keep" : "leave"));
+            ({ latest, issue, branchSeen } = await show(session, { latest, issue }, event.kind === "started" ? "keep" : "leave"));
         for (let step = first;;) {
-            const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor });
+            const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor, branchSeen });
+            branchSeen = undefined;
             if (taken.status === "gave_way")
                 return "gave_way";
             latest = taken.checkpoint;
+            if (deps.signal.aborted)
+                return stopped(handling, session, { latest, issue });
             // People act while agents work: look again, but not after a step that took no time.
             if (step.kind === "run")
                 issue = await deps.tracker.issue(issue.number);
             const next = decideNext(handling, { latest, issue });
             if (next.kind !== "pass")
-                ({ latest, issue } = await show(session, { latest, issue }, "keep"));
+                ({ latest, issue, branchSeen } = await show(session, { latest, issue }, "keep"));
             if (!isStep(next))
                 return end(handling, next, { latest, issue });
             step = next;
@@ -49885,6 +52765,32 @@ async function runSteps(handling, first) {
     finally {
         await session.workspace?.close();
     }
+}
+/** How long a process that was told to stop may take to say so on the issue; the checkpoint is safe by then. */
+const farewellMs = 1_500;
+/** Told to stop: what there is has been saved, and the next session goes on from it. */
+async function stopped(handling, session, { latest, issue }) {
+    const shown = show(session, { latest, issue }, "keep").catch((error) => {
+        handling.deps.log.warn(`the comment does not show the stop: ${(0,errors/* messageOf */.b)(error)}`);
+    });
+    await Promise.race([shown, (0,external_node_timers_promises_namespaceObject.setTimeout)(farewellMs, undefined, { ref: false })]);
+    const { storageBranch, loaded } = handling;
+    const text = statusText({ checkpoint: latest, plan: loaded.plan, issue, storageBranch });
+    return { status: "interrupted", reason: `${latest.trigger} saved`, checkpoint: latest, text };
+}
+/** Files that others changed on the code branch get back what the checkpoint had, by a commit on top of theirs. */
+async function putCodeBack(code, { issue_snapshot: snapshot, checkpoint_id }) {
+    const { branch, head_sha: head } = snapshot;
+    const tip = branch === null ? null : await code.head(branch);
+    if (branch === null || head === null || !tip || tip.sha === head)
+        return;
+    const message = `Put the files back to ${checkpoint_id}`;
+    const restored = await code.prepareRestore({ parent: tip.sha, filesOf: head, message });
+    await code.moveBranch(branch, restored.sha, tip.sha);
+}
+/** Shows one checkpoint, outside of a run of steps. */
+async function showNow(handling, checkpoint, issue, label) {
+    return (await show(sessionFor(handling), { latest: checkpoint, issue }, label)).latest;
 }
 /** Nothing is to be run: shows where the run stands, and why it goes no further. */
 async function settle(handling, decision) {
@@ -49896,7 +52802,8 @@ async function settle(handling, decision) {
 }
 async function show(session, { latest, issue }, label) {
     const shown = await session.projector.project(latest, { issue, label });
-    return { latest: { ...latest, projections: shown.projections }, issue: shown.issue };
+    const { projections, branchSeen } = shown;
+    return { latest: { ...latest, projections }, issue: shown.issue, branchSeen };
 }
 function decideNext({ situation, event }, { latest, issue }) {
     const going = { kind: "continue", issue: event.issue, key: event.key };
@@ -49934,47 +52841,355 @@ function sessionFor({ deps, sessionId, store, storageBranch, loaded: { plan } })
     };
 }
 
+;// CONCATENATED MODULE: ./lib/app/pause.js
+
+
+
+
+
+/** The world has changed: says how, and waits for a person's answer, which will be about just this. */
+async function pauseForAnswer(handling, freshness) {
+    const { deps, event, loaded } = handling;
+    const { seen } = loaded;
+    if (!loaded.latest || !seen)
+        return { status: "ignored", reason: "no run has begun" };
+    const asked = isAskedAbout(loaded.latest, seen)
+        ? loaded.latest
+        : await append(handling, async ({ type, outcome, partial_work, progress, error }) => ({
+            change: {
+                ...{ type, outcome, partial_work, progress, error, trigger: "pause", lease: null },
+                pause: { kind: "stale", ...seen.mark },
+            },
+        }));
+    if (!asked)
+        return { status: "ignored", reason: "no run has begun" };
+    const text = renderStale(freshness);
+    await replyOnce(deps, event.issue, `${asked.checkpoint_id} ${event.key}`, text);
+    const shown = await showNow(handling, asked, loaded.issue, "keep");
+    return { status: "waiting", reason: "stale", checkpoint: shown, text };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/rollback.js
+
+/**
+ * `target` may be any checkpoint of the chain, also one newer than a rollback, which undoes that rollback. `order` is
+ * the workflow's phases in the order they run, the terminal one last.
+ */
+function planRollback(current, target, order) {
+    const name = target.workflow_state.current_phase;
+    const at = order.indexOf(name);
+    if (at === -1)
+        throw unknownPhase(name);
+    const isOver = hasEnded(target);
+    const next = Math.min(isOver ? at + 1 : at, order.length - 1);
+    const live = filesOf(current);
+    const then = filesOf(target);
+    return {
+        phases: rollback_phasesFrom(current.orchestrator_state.phases, target.orchestrator_state.phases, order, next),
+        phase: order[next] ?? name,
+        artifacts: target.artifacts,
+        notes: target.notes,
+        partialWork: isOver ? [] : target.partial_work,
+        restore: [...then.values()]
+            .filter(({ path, hash }) => live.get(path)?.hash !== hash)
+            .map(({ path, hash }) => ({ path, hash })),
+        remove: [...live.keys()].filter((path) => !then.has(path)),
+        archived: [...live.values()].filter(({ path, hash }) => then.get(path)?.hash !== hash),
+        codeTreeOf: codeTreeOf(current, target),
+    };
+}
+/**
+ * Whether the target's phase was over by then. Its trigger does not say: a manual checkpoint is of whatever state it
+ * was saved in, and a failure or an interrupt is the end of an attempt, but not of the phase.
+ */
+function hasEnded({ type, workflow_state, orchestrator_state }) {
+    const status = orchestrator_state.phases[workflow_state.current_phase]?.status;
+    return type === "POST" && (status === "succeeded" || status === "skipped");
+}
+function rollback_phasesFrom(current, target, order, next) {
+    const now = new Map(Object.entries(current));
+    const then = new Map(Object.entries(target));
+    // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
+    const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
+    const states = new Map(dropped);
+    for (const [index, name] of order.entries()) {
+        // The terminal phase has ended as soon as the run is there.
+        if (index >= next)
+            states.set(name, next === order.length - 1 ? { ...untouched, status: "succeeded" } : untouched);
+        else
+            states.set(name, passed(then.get(name) ?? untouched));
+    }
+    const versioned = [...states].map(([name, state]) => {
+        const version = Math.max(now.get(name)?.version ?? 0, then.get(name)?.version ?? 0);
+        return [name, { ...state, version }];
+    });
+    return Object.fromEntries(versioned);
+}
+const untouched = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+/** What comes before the phase that is to run counts as done, also when the workflow got it only later. */
+function passed(state) {
+    return state.status === "succeeded" ? state : { ...state, status: "skipped" };
+}
+/** The files of the issue's folder at a checkpoint: outputs, and each agent's notes. */
+function filesOf({ artifacts, notes }) {
+    const files = new Map();
+    for (const artifact of Object.values(artifacts)) {
+        if (rollback_isReserved(artifact.path))
+            throw reservedPath(artifact.path);
+        files.set(artifact.path, artifact);
+    }
+    for (const [agent, note] of Object.entries(notes)) {
+        const path = `notes/${agent}.md`;
+        if (agent.includes("/"))
+            throw reservedPath(path);
+        files.set(path, { ...note, path });
+    }
+    return files;
+}
+/** A forged checkpoint must not make a rollback write over the chain, or outside the issue's folder. */
+function rollback_isReserved(path) {
+    const segments = path.split("/");
+    const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
+    return isOdd || ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+}
+/** The branch's own commits differ after a rollback and its undoing, though their trees may be the same. */
+function codeTreeOf({ issue_snapshot: now }, { issue_snapshot: then }) {
+    if (now.head_sha === then.head_sha)
+        return null;
+    return then.head_sha ?? then.base_sha;
+}
+function unknownPhase(name) {
+    return new errors/* CrunchError */.s({
+        code: "rollback_phase_unknown",
+        message: `The checkpoint is of the phase ${JSON.stringify(name)}, which the workflow no longer has.`,
+        hint: "Choose a checkpoint of another phase, or put the phase back into the workflow.",
+    });
+}
+function reservedPath(path) {
+    return new errors/* CrunchError */.s({
+        code: "checkpoint_invalid",
+        message: `The checkpoint names ${JSON.stringify(path.slice(0, 100))} as a file of the issue's folder.`,
+        hint: "Crunch never writes that. Choose another checkpoint, and look at who changed this one.",
+    });
+}
+
+// EXTERNAL MODULE: ./lib/checkpoint/execution-graph.js
+var execution_graph = __nccwpck_require__(8773);
+;// CONCATENATED MODULE: ./lib/render/preview.js
+
+
+/** What a resume would restore. Nothing has been restored yet. */
+function renderPreview({ checkpoint, phase, rollback, findings }) {
+    const { recovery_info: recovery } = checkpoint;
+    const nodes = (0,execution_graph/* restoreGraph */.Ts)(checkpoint.execution_graph).node_states;
+    const done = Object.entries(nodes).filter(([, { status }]) => status === "complete");
+    const open = (0,execution_graph/* pendingBatches */.KI)(nodes).flat();
+    const notes = Object.values(checkpoint.notes).map(({ path, size_bytes }) => `\`${path}\` (${size_bytes} bytes)`);
+    const outputs = Object.values(checkpoint.artifacts).map(({ path }) => `\`${plain(path)}\``);
+    const partial = (rollback?.partialWork ?? checkpoint.partial_work).map(({ path }) => `\`${plain(path)}\``);
+    const rows = [
+        ["would go on with", `\`${phase}\`${recovery.resume_from ? `, ${recovery.resume_from}` : ""}`],
+        ["tasks that are complete", preview_listed(done.map(([id]) => `\`${plain(id)}\``))],
+        ["tasks to do", preview_listed(open.map((id) => `\`${plain(id)}\``))],
+        ["notes for the agents", preview_listed(notes)],
+        ["outputs", preview_listed(outputs)],
+        ["unfinished work", preview_listed(partial)],
+        ["code", checkpoint.issue_snapshot.head_sha?.slice(0, 12) ?? "none yet"],
+        ...(rollback ? [["put back", preview_listed(rollback.restore.map(({ path }) => `\`${plain(path)}\``))]] : []),
+        ...(rollback ? [["archived", preview_listed(rollback.archived.map(({ path }) => `\`${plain(path)}\``))]] : []),
+        ["can resume", recovery.can_resume ? "yes" : "no, the run is over"],
+        ["warnings", preview_listed([...recovery.warnings, ...findings.map(({ message }) => message)].map(plain))],
+    ];
+    return [
+        `**What a resume from \`${checkpoint.checkpoint_id}\` would restore** (nothing was changed)`,
+        ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n"),
+    ].join("\n\n");
+}
+function preview_listed(items) {
+    return items.length === 0 ? "none" : items.join(", ");
+}
+
+;// CONCATENATED MODULE: ./lib/app/preview.js
+
+
+
+
+
+
+/** Answers `/crunch resume --dry-run`: what would be restored, and from where it would go on. */
+async function answerPreview(handling, id) {
+    const { deps, event, loaded, situation } = handling;
+    const found = await findCheckpoint(handling, id ?? "latest");
+    if (found.status === "refused")
+        return found.outcome;
+    const { checkpoint } = found;
+    const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
+    const isLatest = checkpoint.checkpoint_id === loaded.latest?.checkpoint_id;
+    const plan = loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order) : null;
+    const text = renderPreview({
+        checkpoint,
+        phase: plan?.phase ?? currentStanding(situation).phase,
+        rollback: plan,
+        findings: loaded.seen?.freshness.findings ?? [],
+    });
+    await replyOnce(deps, event.issue, event.key, text);
+    return { status: "answered", checkpoint, text };
+}
+
+;// CONCATENATED MODULE: ./lib/render/rollback.js
+/** What a rollback did, and how to go on or take it back. */
+function renderRollback(view) {
+    const { target, checkpoint, undo } = view;
+    const phase = checkpoint.workflow_state.current_phase;
+    const archived = Array.isArray(checkpoint.metadata.archived) ? checkpoint.metadata.archived.length : 0;
+    const kept = archived === 0 ? "" : ` ${archived} files of later phases were archived, none deleted.`;
+    return [
+        `**Rolled back** to \`${target.checkpoint_id}\` of ${target.created_at}, recorded as \`${checkpoint.checkpoint_id}\`. Next is \`${phase}\`.${kept}`,
+        `- \`/crunch resume\`: go on from here\n- \`/crunch rollback ${undo}\`: undo this`,
+    ].join("\n\n");
+}
+
+;// CONCATENATED MODULE: ./lib/app/rollback.js
+
+
+
+
+
+
+
+
+
+
+
+/**
+ * Puts a run back to one of its checkpoints: state, label, code, notes and outputs together. It is itself a
+ * checkpoint, and rolling back to the one before it undoes it. Nothing runs until somebody says so.
+ */
+async function rollBack(handling, id) {
+    const { deps, event, loaded } = handling;
+    const found = await findCheckpoint(handling, id);
+    if (found.status === "refused")
+        return found.outcome;
+    const target = found.checkpoint;
+    let undo = "";
+    const rolledBack = await append(handling, async (latest) => {
+        undo = latest.checkpoint_id;
+        return addition(handling, latest, target);
+    });
+    if (!rolledBack)
+        return { status: "ignored", reason: "no run has begun" };
+    const shown = await showNow(handling, rolledBack, loaded.issue, "set");
+    const text = renderRollback({ target, checkpoint: rolledBack, undo });
+    await replyOnce(deps, event.issue, event.key, text);
+    return { status: "waiting", reason: "rolled_back", checkpoint: shown, text };
+}
+async function addition(handling, latest, target) {
+    const { deps, loaded, sessionId } = handling;
+    const { workflow } = loaded.plan;
+    const plan = planRollback(latest, target, phasesInOrder(workflow).map(({ name }) => name));
+    const files = await rollback_filesOf(handling, plan);
+    const head = await restoredCode(handling, latest, target, plan);
+    const run = latest.orchestrator_state;
+    const holder = { id: sessionId, holder: deps.holder, clock: deps.clock };
+    return {
+        parent: target.checkpoint_id,
+        options: { files, codeCommit: head },
+        change: {
+            ...{
+                type: "PRE",
+                trigger: "rollback",
+                outcome: null,
+                pause: { kind: "rollback" },
+                lease: closingLease(holder),
+            },
+            workflow_state: {
+                ...target.workflow_state,
+                current_phase: plan.phase,
+                current_state_label: stateLabel(plan.phase),
+                phase_attempt: 1,
+            },
+            orchestrator_state: {
+                ...run,
+                current_phase: plan.phase,
+                phases: plan.phases,
+                completed_phases: completedPhases(workflow, plan.phases),
+            },
+            issue_snapshot: { ...latest.issue_snapshot, head_sha: head },
+            execution_graph: target.execution_graph,
+            agent_outputs: target.agent_outputs,
+            governance_results: target.governance_results,
+            acceptance_criteria: target.acceptance_criteria,
+            artifacts: plan.artifacts,
+            notes: plan.notes,
+            partial_work: plan.partialWork,
+            files_modified: [],
+            metadata: {
+                rollback_from: latest.checkpoint_id,
+                rollback_to: target.checkpoint_id,
+                archived: plan.archived.map((artifact) => ({ ...artifact })),
+            },
+        },
+    };
+}
+async function rollback_filesOf({ store, event }, plan) {
+    const files = plan.remove.map((path) => ({
+        path,
+        mode: "100644",
+        content: null,
+        status: "deleted",
+    }));
+    for (const artifact of plan.restore) {
+        const content = await readArtifact(store, event.issue, artifact);
+        files.push({ path: artifact.path, mode: "100644", content, status: "modified" });
+    }
+    return files;
+}
+/** The code as it was, as a commit on top of what is there now; what others pushed since stays in the history. */
+async function restoredCode({ deps }, latest, target, plan) {
+    const { branch, head_sha: head } = latest.issue_snapshot;
+    if (plan.codeTreeOf === null || branch === null || head === null)
+        return head;
+    const tip = await deps.code.head(branch);
+    const message = `Roll back to ${target.checkpoint_id}`;
+    const restored = await deps.code.prepareRestore({
+        parent: tip?.sha ?? head,
+        filesOf: plan.codeTreeOf,
+        message,
+    });
+    return restored.sha;
+}
+
 ;// CONCATENATED MODULE: ./lib/app/save-manually.js
 
 
 
 
-
-
-const mostTries = 10;
-/**
- * Saves a checkpoint because a person asked for one. It may come in between those of a working session: the lease
- * stays with that session, whose next checkpoint is then put on top of this one.
- */
+/** Saves a checkpoint because a person asked for one; of the state it is in, with the lease where it is. */
 async function saveManually(handling, note) {
-    const { deps, sessionId, event, store } = handling;
-    for (let tries = 0; tries < mostTries; tries++) {
-        const latest = await store.latest(event.issue);
-        if (!latest)
-            break;
-        const { orchestrator_state: run, type, outcome, duration_ms, error, metadata } = latest;
-        const change = {
-            ...{ type, outcome, duration_ms, error, metadata, note, trigger: "manual" },
-            orchestrator_state: { ...run, handled_events: withHandled(run.handled_events, event.key) },
-        };
-        const maker = { now: () => deps.clock.now(), randomHex: randomHex, sessionId };
-        const checkpoint = nextCheckpoint(latest, change, maker);
-        const put = await store.put(checkpoint, { expectedParent: latest.checkpoint_id });
-        if (put.status !== "stored")
-            continue;
-        const about = note === null ? "" : ` (${plain(note)})`;
-        const text = `Saved as \`${checkpoint.checkpoint_id}\`${about}.`;
-        await replyOnce(deps, event.issue, event.key, text);
-        return { status: "saved", checkpoint, text };
-    }
-    throw new errors/* CrunchError */.s({
-        code: "checkpoint_contended",
-        message: "The checkpoint could not be saved: others kept storing theirs first.",
-        hint: "Comment `/crunch --checkpoint` again.",
+    const checkpoint = await append(handling, async (latest) => {
+        const { type, outcome, duration_ms, error, metadata, pause, partial_work, progress } = latest;
+        const kept = { type, outcome, duration_ms, error, metadata, pause, partial_work, progress };
+        return { change: { ...kept, note, trigger: "manual" } };
     });
+    if (!checkpoint) {
+        throw new errors/* CrunchError */.s({
+            code: "chain_gone",
+            message: "The checkpoints of this issue are gone.",
+            hint: "Restore the storage branch, or comment `/crunch restart` to begin again.",
+        });
+    }
+    const about = note === null ? "" : ` (${plain(note)})`;
+    const text = `Saved as \`${checkpoint.checkpoint_id}\`${about}.`;
+    await replyOnce(handling.deps, handling.event.issue, handling.event.key, text);
+    return { status: "saved", checkpoint, text };
 }
 
 ;// CONCATENATED MODULE: ./lib/app/handle-event.js
+
+
+
+
+
 
 
 
@@ -50003,7 +53218,7 @@ async function handleEvent(deps, event) {
 async function handle(deps, sessionId, event) {
     const configured = await loadConfig(deps);
     const permission = "actor" in event ? await deps.tracker.permissionOf(event.actor) : "none";
-    const storageBranch = configured.config.storage.branch.replaceAll("{issue}", String(event.issue));
+    const storageBranch = configured.checkpoint.storage.branch.replaceAll("{issue}", String(event.issue));
     let release = null;
     try {
         for (let tries = 0; tries < handle_event_mostTries; tries++) {
@@ -50030,10 +53245,23 @@ async function handle(deps, sessionId, event) {
     return { status: "ignored", reason: "other sessions kept coming first" };
 }
 function situationOf(event, loaded, permission, isHeld) {
-    const { issue, latest, plan, obstacle } = loaded;
+    const { issue, latest, seen, plan, obstacle } = loaded;
     const { workflow, advance, maxAttempts } = plan;
     const hasAgent = (phase) => plan.phases[phase]?.agent != null;
-    return { event, issue, latest, workflow, advance, maxAttempts, hasAgent, permission, isHeld, obstacle };
+    const isAsked = latest !== null && seen !== null && isAskedAbout(latest, seen);
+    const known = {
+        event,
+        issue,
+        latest,
+        workflow,
+        advance,
+        maxAttempts,
+        hasAgent,
+        permission,
+        isHeld,
+        obstacle,
+    };
+    return { ...known, freshness: seen?.freshness ?? null, isAsked };
 }
 async function carryOut(handling, decision) {
     const { deps, event } = handling;
@@ -50046,6 +53274,17 @@ async function carryOut(handling, decision) {
             return answerStatus(handling);
         case "save":
             return saveManually(handling, decision.note);
+        case "preview":
+            return answerPreview(handling, decision.id);
+        case "compare":
+            return answerDiff(handling, decision.before, decision.after);
+        case "pause":
+            return pauseForAnswer(handling, decision.freshness);
+        case "rollback": {
+            const rolledBack = await rollBack(handling, decision.id);
+            // The event is then decided upon anew: as a wish to go on from the checkpoint that is the latest now.
+            return decision.goesOn && rolledBack.status === "waiting" ? "gave_way" : rolledBack;
+        }
         case "wait":
         case "finish":
             return settle(handling, decision);
@@ -50109,87 +53348,15 @@ function createSlots(count) {
 
 /***/ }),
 
-/***/ 6553:
+/***/ 8773:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   _T: () => (/* binding */ newCheckpointId),
-/* harmony export */   gq: () => (/* binding */ CheckpointId)
+/* harmony export */   KI: () => (/* binding */ pendingBatches),
+/* harmony export */   Ts: () => (/* binding */ restoreGraph),
+/* harmony export */   _y: () => (/* binding */ resumePoint),
+/* harmony export */   vM: () => (/* binding */ blockedTasks)
 /* harmony export */ });
-/* unused harmony export isCheckpointId */
-/* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2857);
-
-/** `CP-<phase>-<yyyymmdd>-<hex>`. Checked before any I/O, because an id becomes a file name. */
-const CheckpointId = zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP()
-    .max(100)
-    .regex(/^CP-[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*-\d{8}-[0-9a-f]{4,32}$/, "not a checkpoint id (CP-<phase>-<yyyymmdd>-<hex>)");
-function isCheckpointId(text) {
-    return CheckpointId.safeParse(text).success;
-}
-/** In a long chain nobody looks through all ids for one that is taken: there they are long enough to be unique. */
-const longChain = 128;
-/** Four hex digits at first, longer when they are taken. `randomHex` gives at least 32 digits. */
-function newCheckpointId(options) {
-    const day = options.now.toISOString().slice(0, 10).replaceAll("-", "");
-    for (let digits = options.sequence < longChain ? 4 : 16;; digits = Math.min(digits + 2, 32)) {
-        const id = `CP-${options.phase}-${day}-${options.randomHex().slice(0, digits)}`;
-        if (!options.isTaken(id))
-            return CheckpointId.parse(id);
-    }
-}
-
-
-/***/ }),
-
-/***/ 6042:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   AD: () => (/* binding */ checkpointPath),
-/* harmony export */   AV: () => (/* binding */ indexPath),
-/* harmony export */   ED: () => (/* binding */ issueFolder),
-/* harmony export */   Md: () => (/* binding */ fileName),
-/* harmony export */   xi: () => (/* binding */ latestPath)
-/* harmony export */ });
-/* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(452);
-/* harmony import */ var _id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6553);
-
-
-/** Where a chain's files are, relative to the issue's folder and to the root of the branch. */
-const indexPath = "checkpoints/index.yaml";
-const latestPath = "checkpoints/latest";
-function checkpointPath(id) {
-    return `checkpoints/${fileName(id)}`;
-}
-/** The file of a checkpoint. An id is checked before it becomes a name. */
-function fileName(id) {
-    if (!_id_js__WEBPACK_IMPORTED_MODULE_1__/* .CheckpointId */ .gq.safeParse(id).success) {
-        throw new _errors_js__WEBPACK_IMPORTED_MODULE_0__/* .CrunchError */ .s({
-            code: "checkpoint_id_invalid",
-            message: `${JSON.stringify(id.slice(0, 60))} is not a checkpoint id.`,
-            hint: "Ids look like CP-enrich-20250114-a3f2; the sticky comment and index.yaml list them.",
-        });
-    }
-    return `${id}.yaml`;
-}
-/** The issue's own folder, in the agent's workspace and on the checkpoint branch. */
-function issueFolder(issue) {
-    return `.claude/crunch/${issue}`;
-}
-
-
-/***/ }),
-
-/***/ 2829:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  O: () => (/* binding */ recoveryInfo)
-});
-
-;// CONCATENATED MODULE: ./lib/checkpoint/execution-graph.js
 const isOver = (status) => status === "complete" || status === "skipped";
 /** A graph as a new session takes it up: what is complete stays so, what was running has to be done again. */
 function restoreGraph(graph) {
@@ -50243,7 +53410,121 @@ function resumePoint(graph) {
     return pendingBatches(graph.node_states).length === 0 ? null : `batch_${graph.current_batch}_task_1`;
 }
 
-;// CONCATENATED MODULE: ./lib/checkpoint/recovery.js
+
+/***/ }),
+
+/***/ 6553:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   _T: () => (/* binding */ newCheckpointId),
+/* harmony export */   gq: () => (/* binding */ CheckpointId),
+/* harmony export */   o8: () => (/* binding */ isCheckpointId)
+/* harmony export */ });
+/* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2857);
+
+/** `CP-<phase>-<yyyymmdd>-<hex>`. Checked before any I/O, because an id becomes a file name. */
+const CheckpointId = zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP()
+    .max(100)
+    .regex(/^CP-[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*-\d{8}-[0-9a-f]{4,32}$/, "not a checkpoint id (CP-<phase>-<yyyymmdd>-<hex>)");
+function isCheckpointId(text) {
+    return CheckpointId.safeParse(text).success;
+}
+/** In a long chain nobody looks through all ids for one that is taken: there they are long enough to be unique. */
+const longChain = 128;
+/** Four hex digits at first, longer when they are taken. `randomHex` gives at least 32 digits. */
+function newCheckpointId(options) {
+    const day = options.now.toISOString().slice(0, 10).replaceAll("-", "");
+    for (let digits = options.sequence < longChain ? 4 : 16;; digits = Math.min(digits + 2, 32)) {
+        const id = `CP-${options.phase}-${day}-${options.randomHex().slice(0, digits)}`;
+        if (!options.isTaken(id))
+            return CheckpointId.parse(id);
+    }
+}
+
+
+/***/ }),
+
+/***/ 6042:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Md: () => (/* binding */ defaultLayout),
+/* harmony export */   Vz: () => (/* binding */ createLayout),
+/* harmony export */   pi: () => (/* binding */ defaultLocation),
+/* harmony export */   tS: () => (/* binding */ fileName)
+/* harmony export */ });
+/* unused harmony export issueFolder */
+/* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(452);
+/* harmony import */ var _id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6553);
+
+
+const defaultLocation = ".claude/crunch/{issue}/checkpoints";
+/** `location` is `storage.location` of the configuration: the chain's folder, with `{issue}` in its parent folder. */
+function createLayout(location) {
+    const segments = location.split("/");
+    const chain = segments.pop() ?? "";
+    const at = segments.findIndex((segment) => segment.includes("{issue}"));
+    refuseLocation(location, at, chain);
+    const [before = "", after = ""] = (segments[at] ?? "").split("{issue}");
+    return {
+        location,
+        folder: (issue) => segments.join("/").replace("{issue}", String(issue)),
+        parent: segments.slice(0, at).join("/"),
+        issueNamed(entry) {
+            if (!entry.startsWith(before) || !entry.endsWith(after))
+                return null;
+            const number = entry.slice(before.length, entry.length - after.length);
+            return /^[1-9]\d{0,14}$/.test(number) ? Number(number) : null;
+        },
+        chain,
+        index: `${chain}/index.yaml`,
+        latest: `${chain}/latest`,
+        page: (number) => `${chain}/index-${String(number).padStart(4, "0")}.yaml`,
+        checkpoint: (id, compressed) => `${chain}/${fileName(id, compressed)}`,
+    };
+}
+const defaultLayout = createLayout(defaultLocation);
+/** The file of a checkpoint. An id is checked before it becomes a name. */
+function fileName(id, compressed = false) {
+    if (!_id_js__WEBPACK_IMPORTED_MODULE_1__/* .CheckpointId */ .gq.safeParse(id).success) {
+        throw new _errors_js__WEBPACK_IMPORTED_MODULE_0__/* .CrunchError */ .s({
+            code: "checkpoint_id_invalid",
+            message: `${JSON.stringify(id.slice(0, 60))} is not a checkpoint id.`,
+            hint: "Ids look like CP-enrich-20250114-a3f2; the sticky comment and index.yaml list them.",
+        });
+    }
+    return compressed ? `${id}.yaml.gz` : `${id}.yaml`;
+}
+/** The issue's folder where the configuration names no other. */
+function issueFolder(issue) {
+    return defaultLayout.folder(issue);
+}
+function refuseLocation(location, at, chain) {
+    const isInside = location
+        .split("/")
+        .every((segment) => /^[\w.{}@+-]+$/.test(segment) && !/^(?:\.{1,2}|\.git)$/i.test(segment));
+    const isOnce = location.split("{issue}").length === 2 && !location.replace("{issue}", "").match(/[{}]/);
+    const isReserved = ["artifacts", "notes"].includes(chain.toLowerCase());
+    if (isInside && isOnce && at !== -1 && !isReserved)
+        return;
+    throw new _errors_js__WEBPACK_IMPORTED_MODULE_0__/* .CrunchError */ .s({
+        code: "storage_location_invalid",
+        message: `${JSON.stringify(location.slice(0, 200))} can't be where checkpoints are stored.`,
+        hint: `Name a folder inside the repo whose parent folder has {issue} once, like ${defaultLocation}.`,
+    });
+}
+
+
+/***/ }),
+
+/***/ 2447:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   O: () => (/* binding */ recoveryInfo)
+/* harmony export */ });
+/* harmony import */ var _execution_graph_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(8773);
 
 /**
  * Whether and where a session can go on from a checkpoint. Always computed from the rest of it: what a file says
@@ -50252,21 +53533,106 @@ function resumePoint(graph) {
 function recoveryInfo(state) {
     const phases = Object.values(state.orchestrator_state.phases);
     const isOver = phases.every(({ status }) => status === "succeeded" || status === "skipped");
-    const blocked = blockedTasks(state.execution_graph.node_states);
+    const blocked = (0,_execution_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .blockedTasks */ .vM)(state.execution_graph.node_states);
+    const unfinished = state.partial_work.length;
     const warnings = [
         ...(state.error ? [state.error.message] : []),
         ...blocked.map((task) => `the task ${task} waits for one that did not succeed`),
         ...state.acp_state.conflicts_in_progress.map((conflict) => `the conflict ${conflict} is not resolved`),
-        ...(state.partial_work.length > 0
-            ? [`${state.partial_work.length} files were changed but not finished`]
+        ...(unfinished > 0
+            ? [`${unfinished} ${unfinished === 1 ? "file was" : "files were"} changed but not finished`]
             : []),
     ];
     return {
         can_resume: !isOver,
-        resume_from: resumePoint(state.execution_graph),
+        resume_from: (0,_execution_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .resumePoint */ ._y)(state.execution_graph),
         prerequisites_met: blocked.length === 0 && state.acp_state.conflicts_in_progress.length === 0,
         warnings,
     };
+}
+
+
+/***/ }),
+
+/***/ 4424:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Is: () => (/* binding */ isSettled),
+/* harmony export */   SG: () => (/* binding */ defaultRetention),
+/* harmony export */   Zs: () => (/* binding */ expiredCheckpoints)
+/* harmony export */ });
+const defaultRetention = {
+    phase_start: -1,
+    phase_transition: -1,
+    phase_failure: -1,
+    batch_complete: 3,
+    agent_complete: 1,
+    conflict_start: -1,
+    conflict_resolved: -1,
+    user_interrupt: 1,
+    session_end: 1,
+    manual: -1,
+    approval: -1,
+    rollback: -1,
+    before_human: -1,
+    pause: 1,
+    every_n_events: 3,
+};
+/**
+ * The ids of the checkpoints that `added` makes superfluous. `entries` are those of the index before it. Never the
+ * latest, what it refers to, what a rollback went back to, nor the question that a person has not answered yet.
+ */
+function expiredCheckpoints(entries, policy, added) {
+    const live = entries.filter(({ removed_at }) => removed_at === undefined);
+    const surplus = new Set(surplusOf(live, policy, added));
+    if (surplus.size === 0)
+        return [];
+    for (const id of neededBy(added, live))
+        surplus.delete(id);
+    // What a rollback went back to is needed as long as the rollback itself is kept.
+    for (const { checkpoint_id, trigger, parent_checkpoint_id: target } of live.toReversed()) {
+        if (trigger === "rollback" && !surplus.has(checkpoint_id) && target !== null)
+            surplus.delete(target);
+    }
+    return [...surplus];
+}
+/** Whether retention will never take an entry away, so that it may move to a page, which never changes. */
+function isSettled(entries, policy) {
+    const keptFor = new Set();
+    for (const { trigger, removed_at, parent_checkpoint_id } of entries) {
+        const isKeptRollback = trigger === "rollback" && removed_at === undefined && policy?.rollback === -1;
+        if (isKeptRollback)
+            keptFor.add(parent_checkpoint_id);
+    }
+    return ({ checkpoint_id, trigger, removed_at }) => removed_at !== undefined || (policy?.[trigger] ?? -1) < 0 || keptFor.has(checkpoint_id);
+}
+function surplusOf(live, policy, added) {
+    const key = (trigger, phase) => `${trigger} ${phase}`;
+    const kept = new Map([[key(added.trigger, added.workflow_state.current_phase), 1]]);
+    const surplus = [];
+    for (const { checkpoint_id, trigger, phase } of live.toReversed()) {
+        const group = key(trigger, phase);
+        const count = kept.get(group) ?? 0;
+        if (policy[trigger] >= 0 && count >= policy[trigger])
+            surplus.push(checkpoint_id);
+        else
+            kept.set(group, count + 1);
+    }
+    return surplus;
+}
+function* neededBy(added, live) {
+    const states = Object.values(added.orchestrator_state.phases);
+    if (added.parent_checkpoint_id !== null)
+        yield added.parent_checkpoint_id;
+    for (const { checkpoint_id } of states)
+        if (checkpoint_id !== null)
+            yield checkpoint_id;
+    if (states.every(({ status }) => status !== "waiting"))
+        return;
+    // The question may have been asked in the phase before the one that waits: so the newest of every phase.
+    const asked = live.filter(({ trigger }) => trigger === "before_human");
+    yield* new Map(asked.map(({ phase, checkpoint_id }) => [phase, checkpoint_id])).values();
 }
 
 
@@ -50279,7 +53645,7 @@ function recoveryInfo(state) {
 /* harmony export */   F9: () => (/* binding */ Checkpoint),
 /* harmony export */   l9: () => (/* binding */ Trigger)
 /* harmony export */ });
-/* unused harmony exports PhaseStatus, PhaseState, Holder, Lease, TokenUsage, GateResult, Artifact, PartialFile */
+/* unused harmony exports PhaseStatus, PhaseState, Holder, Lease, TokenUsage, GateResult, Artifact, PartialFile, Pause */
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(2857);
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(4377);
 /* harmony import */ var _id_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6553);
@@ -50355,12 +53721,15 @@ const PartialFile = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     size_bytes: Count,
 });
 const Progress = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ at: Time, message: Text, percent: zod__WEBPACK_IMPORTED_MODULE_1__/* .number */ .aig().min(0).max(100).nullable() });
+/** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
+const RollbackPause = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("rollback") });
 /** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
 const StalePause = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("stale"),
     body_sha256: Sha256,
     branch_sha: GitSha.nullable(),
 });
+const Pause = zod__WEBPACK_IMPORTED_MODULE_1__/* .discriminatedUnion */ .gMt("kind", [StalePause, RollbackPause]);
 const AgentState = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["pending", "running", "complete", "failed"]),
     token_usage: TokenUsage,
@@ -50468,7 +53837,8 @@ const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
         /** The commit the code branch was last seen at after Crunch had moved it. */
         branch_head: GitSha.nullable(),
     }),
-    pause: StalePause.nullable(),
+    /** Why nothing goes on by itself. */
+    pause: Pause.nullable(),
     recovery_info: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
         can_resume: zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY(),
         resume_from: Text.nullable(),
@@ -50481,7 +53851,7 @@ const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
 
 /***/ }),
 
-/***/ 3819:
+/***/ 82:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -50510,6 +53880,89 @@ const checkpoint = {
     },
 };
 
+// EXTERNAL MODULE: ./lib/commands/words.js
+var commands_words = __nccwpck_require__(7979);
+;// CONCATENATED MODULE: ./lib/commands/diff.js
+
+const diff = {
+    usage: "/crunch diff <id> [id]",
+    help: "compare two checkpoints; the second is the latest one if you leave it out",
+    permission: "triage",
+    words: ["diff", "--diff", "compare"],
+    parse(rest) {
+        const words = (0,commands_words/* readWords */.u)(rest, { ids: 2, flags: [] });
+        if (words.status === "unknown")
+            return words;
+        const [before, after = "latest"] = words.ids;
+        if (before === undefined)
+            return { status: "unknown", problem: "`diff` needs the id of a checkpoint" };
+        return { status: "ok", command: { name: "diff", before, after } };
+    },
+};
+
+;// CONCATENATED MODULE: ./lib/commands/restart.js
+
+const restart = {
+    usage: "/crunch restart",
+    help: "begin again with the first phase; the checkpoints so far are kept",
+    permission: "write",
+    words: ["restart", "--restart"],
+    parse(rest) {
+        const words = (0,commands_words/* readWords */.u)(rest, { ids: 0, flags: [] });
+        return words.status === "unknown" ? words : { status: "ok", command: { name: "restart" } };
+    },
+};
+
+;// CONCATENATED MODULE: ./lib/commands/resume.js
+
+const resume = {
+    usage: "/crunch resume [id] [--dry-run] [--accept] [--keep-theirs | --keep-mine]",
+    help: [
+        "go on from the latest checkpoint, or from the one named; `--dry-run` only shows what would be restored;",
+        "`--accept` goes on although the issue's text has changed, `--keep-theirs` or `--keep-mine` although the branch has",
+    ].join(" "),
+    permission: "write",
+    words: ["resume", "--resume"],
+    parse(rest) {
+        const words = (0,commands_words/* readWords */.u)(rest, {
+            ids: 1,
+            flags: ["--dry-run", "--accept", "--keep-theirs", "--keep-mine"],
+        });
+        if (words.status === "unknown")
+            return words;
+        const { ids, flags } = words;
+        if (flags.has("--keep-theirs") && flags.has("--keep-mine")) {
+            return { status: "unknown", problem: "`--keep-theirs` and `--keep-mine` exclude each other" };
+        }
+        const keep = flags.has("--keep-theirs") ? "theirs" : flags.has("--keep-mine") ? "mine" : null;
+        const checkpoint = ids[0] === undefined || ids[0] === "latest" ? null : ids[0];
+        const isAccepted = flags.has("--accept");
+        return {
+            status: "ok",
+            command: { name: "resume", checkpoint, isDryRun: flags.has("--dry-run"), isAccepted, keep },
+        };
+    },
+};
+
+;// CONCATENATED MODULE: ./lib/commands/rollback.js
+
+const rollback = {
+    usage: "/crunch rollback <id>",
+    help: "put state, label, code, notes and outputs back to a checkpoint; roll back again to undo it",
+    permission: "write",
+    words: ["rollback", "--rollback"],
+    parse(rest) {
+        const words = (0,commands_words/* readWords */.u)(rest, { ids: 1, flags: [] });
+        if (words.status === "unknown")
+            return words;
+        const id = words.ids[0];
+        if (id === undefined || id === "latest") {
+            return { status: "unknown", problem: "`rollback` needs the id of the checkpoint to go back to" };
+        }
+        return { status: "ok", command: { name: "rollback", checkpoint: id } };
+    },
+};
+
 ;// CONCATENATED MODULE: ./lib/commands/run.js
 const run = {
     usage: "/crunch",
@@ -50534,13 +53987,64 @@ const status_status = {
 
 
 
+
+
+
+
 /** Every slash command; one line each. */
-const commands = { run: run, checkpoint: checkpoint, status: status_status };
+const commands = {
+    run: run,
+    checkpoint: checkpoint,
+    status: status_status,
+    resume: resume,
+    rollback: rollback,
+    diff: diff,
+    restart: restart,
+};
 /** The commands as a Markdown list, for help and refusals. */
 function commandList() {
     return Object.values(commands)
         .map((command) => `- \`${command.usage}\`: ${command.help}`)
         .join("\n");
+}
+
+
+/***/ }),
+
+/***/ 7979:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   g: () => (/* binding */ printable),
+/* harmony export */   u: () => (/* binding */ readWords)
+/* harmony export */ });
+/* harmony import */ var _checkpoint_id_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6553);
+
+/** Reads what follows a command's name: checkpoint ids and `--flags`, nothing else. */
+function readWords(rest, allowed) {
+    const words = rest.split(/\s+/).filter((word) => word !== "");
+    const flags = words.filter((word) => word.startsWith("--"));
+    const ids = words.filter((word) => !word.startsWith("--"));
+    const strange = flags.find((flag) => !allowed.flags.includes(flag));
+    if (strange !== undefined) {
+        const known = allowed.flags.length === 0 ? "it takes none" : `it takes ${allowed.flags.join(", ")}`;
+        return { status: "unknown", problem: `there is no option \`${printable(strange)}\` here: ${known}` };
+    }
+    // An id becomes part of a path: what is not one goes no further.
+    const wrong = ids.find((id) => id !== "latest" && !(0,_checkpoint_id_js__WEBPACK_IMPORTED_MODULE_0__/* .isCheckpointId */ .o8)(id));
+    if (wrong !== undefined)
+        return { status: "unknown", problem: `\`${printable(wrong)}\` is not a checkpoint id` };
+    if (ids.length > allowed.ids) {
+        return {
+            status: "unknown",
+            problem: `it takes at most ${allowed.ids} checkpoint ids, not ${ids.length}`,
+        };
+    }
+    return { status: "ok", ids, flags: new Set(flags) };
+}
+/** A word of somebody's comment, harmless inside backticks. */
+function printable(word) {
+    return word.replace(/[^\w.-]/g, "?").slice(0, 60);
 }
 
 
@@ -50657,8 +54161,8 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_github_events_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4737);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(4819);
-/* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(1902);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(7190);
+/* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(9048);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(4726);
 /* harmony import */ var _app_outcome_js__WEBPACK_IMPORTED_MODULE_11__ = __nccwpck_require__(4367);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_10__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(452);

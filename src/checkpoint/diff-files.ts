@@ -41,7 +41,7 @@ export function artifactDiffs(before: Checkpoint, after: Checkpoint, contents: C
       before: old && { hash: old.hash, size_bytes: old.size_bytes },
       after: now && { hash: now.hash, size_bytes: now.size_bytes },
       sizeDelta: (now?.size_bytes ?? 0) - (old?.size_bytes ?? 0),
-      diff: diffOf(contents, key),
+      diff: diffOf(contents, key, kindOf(old, now)),
     }));
 }
 
@@ -54,13 +54,13 @@ export function noteDiffs(before: Checkpoint, after: Checkpoint, contents: Conte
     ...recorded.filter(isOther).map(({ key, before: old, after: now }) => ({
       agent: key,
       kind: kindOf(old, now),
-      diff: diffOf(contents, key),
+      diff: diffOf(contents, key, kindOf(old, now)),
     })),
     ...read
       .map(([agent, text]) => ({
         agent,
         kind: kindOf(text.before, text.after),
-        diff: diffOf(contents, agent),
+        diff: diffOf(contents, agent, kindOf(text.before, text.after)),
       }))
       .filter(({ diff }) => diff !== null),
   ];
@@ -89,7 +89,10 @@ function kindOf(before: unknown, after: unknown): "added" | "removed" | "changed
   return after === null ? "removed" : "changed";
 }
 
-function diffOf(contents: Contents, key: string): TextDiff | null {
+/** A text that one side should have and that could not be read has no diff: it would look as if all of it were gone. */
+function diffOf(contents: Contents, key: string, kind: ArtifactDiff["kind"]): TextDiff | null {
   const text = Object.hasOwn(contents, key) ? contents[key] : undefined;
-  return text === undefined ? null : textDiff(text.before ?? "", text.after ?? "");
+  if (text === undefined) return null;
+  const isUnread = kind === "changed" && (text.before === null || text.after === null);
+  return isUnread ? null : textDiff(text.before ?? "", text.after ?? "");
 }

@@ -68,9 +68,13 @@ function refuseForeign(index: CheckpointIndex | null, { issue_number, checkpoint
   if (index.checkpoints.at(-1)?.checkpoint_id !== index.latest)
     throw invalid("its latest checkpoint is not among its entries");
   if (!index.checkpoints.some((entry) => entry.checkpoint_id === checkpoint_id)) return;
-  throw new CrunchError({
+  throw idTaken(checkpoint_id);
+}
+
+export function idTaken(id: string): CrunchError {
+  return new CrunchError({
     code: "checkpoint_id_taken",
-    message: `The index already has the checkpoint ${checkpoint_id}.`,
+    message: `The chain already has the checkpoint ${id}.`,
     hint: "Create the checkpoint again: it gets a new id.",
   });
 }

@@ -16,7 +16,7 @@ export function attempt<T>(path: string, problems: string[], read: () => T): T |
     return read();
   } catch (error) {
     if (!(error instanceof CrunchError)) throw error;
-    problems.push(`${quoted(path)} was left out: ${messageOf(error)}`);
+    problems.push(`${quoted(path)} was left out: ${messageOf(error).replace(/\.$/, "")}`);
     return null;
   }
 }

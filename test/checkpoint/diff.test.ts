@@ -187,6 +187,12 @@ describe("a difference", () => {
     expect(notes).toMatchObject([{ agent: "tester", kind: "added" }]);
   });
 
+  it("of a file that could be read on one side only has no diff", () => {
+    const read = { "spec.md": { before: null, after: "text" } };
+    const [spec] = compareCheckpoints(failed, done, { artifacts: read }).parts.artifacts;
+    expect(spec).toMatchObject({ path: "spec.md", kind: "changed", diff: null });
+  });
+
   it("of a run that was started afresh is told", () => {
     const orchestrator_state = { ...done.orchestrator_state, run_id: "RUN-2" };
     expect(withChange({ orchestrator_state }).run?.after).toBe("RUN-2");

@@ -114,7 +114,7 @@ describe("refused is", () => {
       /input: /,
     ],
     ["an unsafe count", post({ duration_ms: 2 ** 60 }), /duration_ms: /],
-    ["an agent that is a path", post({ agent_states: { "../x": { status: "complete" } } }), /not a name/],
+    ["an agent that is a path", post({ agent_states: { "../x": { status: "complete" } } }), /Invalid key/],
     ["a time of no calendar", post({ created_at: "9999-12-31T23:59:59-05:00" }), /created_at: /],
     ["a run without an id", post({ orchestrator_state: { run_id: "", current_phase: "x" } }), /run_id: /],
   ])("%s, with a message for people", (_name, files, message) => {

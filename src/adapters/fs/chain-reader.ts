@@ -1,0 +1,128 @@
+import { readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { extendIndex } from "../../checkpoint/extend-index.js";
+import { isCheckpointId } from "../../checkpoint/id.js";
+import { type CheckpointIndex, parseIndex } from "../../checkpoint/index-file.js";
+import { fileName } from "../../checkpoint/layout.js";
+import type { Checkpoint } from "../../checkpoint/schema.js";
+import { CrunchError } from "../../errors.js";
+import { decodeOfChain, idInLatest, latestMissing } from "../chain-rules.js";
+import { hasCode, readPlain, stampOf } from "./disk.js";
+import { type ChainFolders, realInside } from "./folders.js";
+import { pendingChanges, pendingIndex } from "./staged-changes.js";
+
+/** Reads chains, and remembers the end of each for as long as its files are the same. */
+export function createChainReader() {
+  const latests = new Map<string, { readonly stamp: string; readonly checkpoint: Checkpoint }>();
+  const indexes = new Map<string, { readonly stamp: string; readonly index: CheckpointIndex }>();
+
+  function latest(folders: ChainFolders, issue: number): Checkpoint | null {
+    const name = latestName(folders);
+    if (name === null) return null;
+    const id = idInLatest(name);
+    const path = join(folders.chain, fileName(id, name.trim().endsWith(".gz")));
+    const stamp = stampOf(path);
+    const known = latests.get(path);
+    if (known && known.stamp === stamp) return known.checkpoint;
+    const bytes = readPlain(path);
+    if (bytes === null || stamp === null) throw latestMissing(id);
+    const checkpoint = decodeOfChain(bytes, issue, id);
+    remember(folders, path, checkpoint, stamp);
+    return checkpoint;
+  }
+
+  function remember(
+    { chain }: ChainFolders,
+    path: string,
+    checkpoint: Checkpoint,
+    stamp = stampOf(path),
+  ): void {
+    for (const known of latests.keys()) if (known.startsWith(`${chain}/`)) latests.delete(known);
+    if (stamp !== null) latests.set(path, { stamp, checkpoint });
+  }
+
+  /** The index that belongs to `latest`: in its place, still staged, or made good where the staged one got lost. */
+  function index(folders: ChainFolders, issue: number): CheckpointIndex | null {
+    const placed = placedIndex(folders);
+    const id = latestId(folders);
+    if (id === null || placed?.latest === id) return placed;
+    const staged = pendingIndex(folders, id);
+    if (staged) return parseIndex(staged.toString("utf8"));
+    // It may have been moved to its place since.
+    indexes.delete(folders.chain);
+    const again = placedIndex(folders);
+    return again && again.latest !== id ? withLost(again, () => latest(folders, issue)) : again;
+  }
+
+  function placedIndex({ chain }: ChainFolders): CheckpointIndex | null {
+    const path = join(chain, "index.yaml");
+    const stamp = stampOf(path);
+    if (stamp === null) return null;
+    const known = indexes.get(chain);
+    if (known?.stamp === stamp) return known.index;
+    const bytes = readPlain(path);
+    if (bytes === null) return null;
+    const index = parseIndex(bytes.toString("utf8"));
+    indexes.set(chain, { stamp, index });
+    return index;
+  }
+
+  return {
+    latest,
+    index,
+    /** What this process has just written need not be read back. */
+    wrote(folders: ChainFolders, name: string, checkpoint: Checkpoint, index: CheckpointIndex): void {
+      remember(folders, join(folders.chain, name), checkpoint);
+      const stamp = stampOf(join(folders.chain, "index.yaml"));
+      if (stamp !== null) indexes.set(folders.chain, { stamp, index });
+    },
+  };
+}
+
+/** An index that lacks exactly the latest checkpoint gets its entry; any other is left for a person to look at. */
+function withLost(index: CheckpointIndex, read: () => Checkpoint | null): CheckpointIndex {
+  let end: Checkpoint | null = null;
+  try {
+    end = read();
+  } catch (error) {
+    if (!(error instanceof CrunchError)) throw error;
+  }
+  const isNext = end?.trigger === "rollback" || end?.parent_checkpoint_id === index.latest;
+  return end && isNext && end.sequence === index.total_checkpoints + 1
+    ? extendIndex(index, end).index
+    : index;
+}
+
+/** A file of the issue's folder as of the latest checkpoint, whose files may not all be in their place yet. */
+export function readCurrent(folders: ChainFolders, path: string): Buffer | null {
+  const id = latestId(folders);
+  const changes = id === null ? [] : pendingChanges(folders, id);
+  const change = changes.findLast((one) => one.path === path);
+  if (change?.staged === null) return null;
+  const staged = change && readInside(folders, join(folders.staging, change.staged));
+  return staged ?? readInside(folders, join(folders.issue, path));
+}
+
+function readInside({ root }: ChainFolders, path: string): Buffer | null {
+  const real = realInside(root, path);
+  return real === null || statSync(real).isDirectory() ? null : readPlain(real);
+}
+
+/** The checkpoint that `latest` names, if it is a name of one. */
+export function latestId(folders: ChainFolders): string | null {
+  const name = latestName(folders);
+  const id = name === null ? "" : idInLatest(name);
+  return isCheckpointId(id) ? id : null;
+}
+
+/** The target of `latest`, or its content where it is a plain file. */
+export function latestName({ chain }: ChainFolders): string | null {
+  const path = join(chain, "latest");
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    if (!hasCode(error, "EINVAL")) throw error;
+    return readPlain(path)?.subarray(0, 300).toString("utf8") ?? null;
+  }
+}
