@@ -9,14 +9,14 @@ import { createLocalIssueTracker } from "../adapters/local/issue-tracker.js";
 import { readLocalFile } from "../adapters/local/read-file.js";
 import { createLocalWorkspaces } from "../adapters/local/workspaces.js";
 import { createCommandRunner } from "../adapters/process/command-runner.js";
-import type { CheckpointStore, Log } from "../ports.js";
+import type { Log } from "../ports.js";
 import type { Dependencies } from "./dependencies.js";
 import { createSlots } from "./slots.js";
 
 export interface LocalDependenciesOptions {
   /** A folder of the checkout. */
   readonly root: string;
-  readonly store: (branchTemplate: string) => CheckpointStore;
+  readonly store: Dependencies["openStore"];
   readonly redact: (text: string) => string;
   readonly log: Log;
   readonly signal: AbortSignal;

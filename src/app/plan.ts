@@ -57,6 +57,7 @@ export function planFor(options: {
     phases,
     checkpoints: checkpoint.triggers,
     layout: createLayout(checkpoint.storage.location),
+    isCompressed: checkpoint.storage.compress,
     retention: checkpoint.retention,
   };
   const detail = [...new Set(findings)].join("; ");

@@ -19,13 +19,15 @@ export interface StatusOptions {
 /** Where a run stands, as Markdown with links into the repo. */
 export function statusText(options: StatusOptions): string {
   const { checkpoint, plan, issue, storageBranch } = options;
+  const file = `${plan.layout.folder(issue.number)}/${plan.layout.checkpoint(checkpoint.checkpoint_id, plan.isCompressed)}`;
+  const isLocal = issue.url.startsWith("file:");
   const web = issue.url.replace(/\/issues\/\d+$/, "");
   const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
   return renderStatus({
     checkpoint,
     workflow: plan.workflow,
     standing,
-    fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${plan.layout.folder(issue.number)}/${path}`),
+    checkpointUrl: isLocal ? file : encodeURI(`${web}/blob/${storageBranch}/${file}`),
     pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
     isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
     hasDiverged: options.hasDiverged ?? false,

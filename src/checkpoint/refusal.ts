@@ -16,7 +16,16 @@ export function firstIssue(error: {
   const issue = error.issues[0];
   if (issue === undefined) return "unknown reason";
   const path = issue.path.map((part) => printable(String(part), 60)).join(".");
-  return path === "" ? issue.message : `${path}: ${issue.message}`;
+  return path === "" ? inWords(issue.message) : `${path}: ${inWords(issue.message)}`;
+}
+
+/** zod speaks to programmers. */
+function inWords(message: string): string {
+  return message
+    .replace(/^Invalid input: expected .*, received undefined$/, "it is missing")
+    .replace(/^Invalid input: (expected .*), received NaN$/, "$1, found no number")
+    .replace(/^Invalid input: (expected .*), received /, "$1, found ")
+    .replace(/^Invalid input: expected /, "expected ");
 }
 
 /**

@@ -15,6 +15,7 @@ export interface Plan {
   readonly checkpoints: CheckpointPolicy;
   /** Where the files are, in the workspace and on the storage branch. */
   readonly layout: Layout;
+  readonly isCompressed: boolean;
   readonly retention: RetentionPolicy;
 }
 

@@ -6,6 +6,7 @@ export const actionInputs = [
   "working-directory",
   "bot-login",
   "allowed-bots",
+  "time-limit-minutes",
 ] as const;
 export type ActionInput = (typeof actionInputs)[number];
 

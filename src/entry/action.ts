@@ -101,7 +101,19 @@ async function report(outcome: Outcome): Promise<void> {
 /** A refused wish is no failure of the job, unless nobody's wish could be carried out. */
 function isFailure(outcome: Outcome): boolean {
   if (outcome.status === "refused") return outcome.code === "config_invalid" || outcome.code === "no_agent";
+  if (outcome.status === "interrupted") return outcome.checkpoint.trigger !== "session_end";
   return outcome.status === "failed";
+}
+
+/** A job that runs into its limit is killed without a word: so the session ends itself before that. */
+function timeLimitMs(): number {
+  const minutes = Number(input("time-limit-minutes") || 345);
+  if (minutes > 0 && minutes <= 35_000) return minutes * 60_000;
+  throw new CrunchError({
+    code: "time_limit_invalid",
+    message: `The input time-limit-minutes is ${JSON.stringify(input("time-limit-minutes"))}.`,
+    hint: "Give a number of minutes, somewhat less than the job's timeout-minutes.",
+  });
 }
 
 /** Agents hold no write token (law 6), and one in `.git/config` is one they hold. */
@@ -116,6 +128,7 @@ function credentialInCheckout(): CrunchError {
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(signal));
 try {
+  setTimeout(() => stop.abort("session_end"), timeLimitMs()).unref();
   await run(stop.signal);
 } catch (error) {
   const hint = error instanceof CrunchError ? ` ${error.hint}` : "";

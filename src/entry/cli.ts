@@ -26,6 +26,21 @@ program
   });
 
 program
+  .command("run")
+  .description(
+    "work on an issue of this git checkout, with no GitHub; words are as after /crunch in a comment",
+  )
+  .argument("<issue>", "a number", issueNumber)
+  .argument("[words...]", "status, resume, rollback <id>, diff <id> [id] … (nothing: start or go on)")
+  .option("--issue-file <file>", "the issue's text in Markdown, for one that is new here")
+  .allowUnknownOption()
+  .action(async (issue: number, words: string[], options: { issueFile?: string }) => {
+    const { runLocally } = await import("./local-run.js");
+    const { issueFile = null } = options;
+    process.exitCode = await runLocally({ directory: process.cwd(), issue, words, issueFile });
+  });
+
+program
   .command("verify")
   .description("read an issue's checkpoints back and check every hash, parent and entry")
   .argument("<issue>", "owner/repo#number")
@@ -34,6 +49,11 @@ program
     const { verify } = await import("./verify.js");
     process.exitCode = await verify(issue, options.storageBranch, process.env);
   });
+
+function issueNumber(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError("Expected the number of an issue.");
+  return Number(text);
+}
 
 function portNumber(text: string): number {
   const port = Number(text);
@@ -47,6 +67,8 @@ function milliseconds(text: string): number {
   return Number(text);
 }
 
+// Whoever closes the pipe has seen enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 try {
   await program.parseAsync();
 } catch (error) {

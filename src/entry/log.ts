@@ -1,4 +1,17 @@
+import { z } from "zod";
 import type { Log } from "../ports.js";
+
+/** One line of the log in JSON. */
+export const LogLine = z.looseObject({
+  level: z.enum(["info", "warn", "error"]),
+  message: z.string(),
+  event: z.string().optional(),
+  issue: z.number().optional(),
+  phase: z.string().optional(),
+  status: z.string().optional(),
+  kind: z.string().optional(),
+});
+export type LogLine = z.infer<typeof LogLine>;
 
 /** Writes what happens to standard output: a line of text each, or of JSON for other programs to read. */
 export function createLog(format: "text" | "json", redact: (text: string) => string): Log {

@@ -13,6 +13,8 @@ export const importLimits = {
   files: 20_000,
   bytesAFile: 50 * 1024 * 1024,
   bytes: 500 * 1024 * 1024,
+  /** A store refuses a put of 50 MB, and its index and checkpoint count, too. */
+  bytesACheckpoint: 45 * 1024 * 1024,
 } as const;
 
 /** S0's comes first: its `index.json` would pass for a progress file. */
@@ -27,7 +29,7 @@ export function importFiles(files: SourceFiles, options: ImportOptions): Importe
     const why = imported.problems.slice(0, 5).join("; ");
     throw importRefused(`No checkpoint could be read: ${why}.`, "Correct the files, then import again.");
   }
-  for (const checkpoint of imported.checkpoints) refuseUnwritable(checkpoint);
+  for (const checkpoint of imported.checkpoints) refuseUnwritable(checkpoint, imported);
   return imported;
 }
 
@@ -65,12 +67,21 @@ function refuseHostile(files: SourceFiles): void {
 }
 
 /** Better before the first one is stored than in the middle of a chain. */
-function refuseUnwritable(checkpoint: Checkpoint): void {
+function refuseUnwritable(checkpoint: Checkpoint, { files }: Imported): void {
+  const from = JSON.stringify(checkpoint.metadata.imported_from);
+  const sizes = files.get(checkpoint.checkpoint_id)?.map(({ content }) => content?.length ?? 0) ?? [];
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  if (size > importLimits.bytesACheckpoint) {
+    const message = `The files of ${quoted(from)} have ${size} bytes, more than ${importLimits.bytesACheckpoint}.`;
+    throw importRefused(
+      message,
+      "Take large artifacts out of the folder: the checkpoint keeps their hashes.",
+    );
+  }
   try {
     encodeCheckpoint(checkpoint);
   } catch (error) {
     if (!(error instanceof CrunchError)) throw error;
-    const from = JSON.stringify(checkpoint.metadata.imported_from);
     throw importRefused(`What ${quoted(from)} became can't be stored: ${error.message}`, error.hint, error);
   }
 }

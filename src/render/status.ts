@@ -8,8 +8,8 @@ export interface StatusView {
   readonly checkpoint: Checkpoint;
   readonly workflow: Workflow;
   readonly standing: Standing;
-  /** Where a file of the issue's folder can be looked at. */
-  readonly fileUrl: (path: string) => string;
+  /** Where the checkpoint can be looked at. */
+  readonly checkpointUrl: string;
   readonly pullRequest: number | null;
   readonly isLabelRemoved: boolean;
   /** The code branch was moved by somebody else, so the agent's commit is not on it. */
@@ -33,7 +33,7 @@ const gateMarks = { passed: "✅", failed: "❌", skipped: "➖" } as const;
 export function renderStatus(view: StatusView): string {
   const { checkpoint } = view;
   const id = checkpoint.checkpoint_id;
-  const link = `[\`${id}\`](${view.fileUrl(`checkpoints/${id}.yaml`)})`;
+  const link = `[\`${id}\`](${view.checkpointUrl})`;
   return [
     `### ${headline(view)}`,
     phaseTable(view),

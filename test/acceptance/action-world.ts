@@ -69,9 +69,14 @@ export async function did(
   const answer = await as(gh, gh.tokenFor(login))("POST", `${REPO}/${path}`, body);
   if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   await gh.deliveriesSettled();
-  const [sent, ...others] = gh.deliveries.slice(before);
+  // A job that works meanwhile makes events of its own.
+  const [sent, ...others] = gh.deliveries.slice(before).filter(({ payload }) => senderOf(payload) === login);
   if (!sent || others.length > 0) throw new Error(`${1 + others.length} events, not one`);
   return { name: sent.event, payload: sent.payload };
+}
+
+function senderOf(payload: unknown): unknown {
+  return (payload as { sender?: { login?: unknown } }).sender?.login;
 }
 
 export const labels = (gh: EmbeddedGitHub, label: string, login = "octo") =>

@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { decodeCheckpoint, encodeCheckpoint } from "../../src/checkpoint/codec.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import { CrunchError } from "../../src/errors.js";
-import { corruptions, createRandom } from "./corruptions.js";
+import { corruptions } from "./corruptions.js";
+import { createRandom } from "./forge.js";
 
 const total = 10_000;
 const seed = Number(process.env.CRUNCH_SEED ?? 20250114);

@@ -25,6 +25,7 @@ const plan: Plan = {
   protectedPaths: [],
   checkpoints: defaultCheckpointConfig.triggers,
   layout: defaultLayout,
+  isCompressed: false,
   retention: defaultRetention,
   phases: { enrich: withGates(spec), implementing: withGates(tests), validation: withGates(lint) },
 };

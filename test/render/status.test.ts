@@ -16,12 +16,12 @@ function rendered({
   isLabelRemoved = false,
   hasDiverged = false,
   areChecksShown = true,
-  fileUrl = (path) => `https://github.test/files/${path}`,
+  checkpointUrl = `https://github.test/files/checkpoints/${checkpoint.checkpoint_id}.yaml`,
   ...given
 }: Given = {}): string {
   const checkpoint = aCheckpoint({ ...given, workflow });
   return renderStatus({
-    ...{ checkpoint, workflow, pullRequest, isLabelRemoved, hasDiverged, areChecksShown, fileUrl },
+    ...{ checkpoint, workflow, pullRequest, isLabelRemoved, hasDiverged, areChecksShown, checkpointUrl },
     standing: standing ?? standingOf(workflow, checkpoint.orchestrator_state.phases, advance),
   });
 }

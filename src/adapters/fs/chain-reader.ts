@@ -70,6 +70,8 @@ export function createChainReader() {
   return {
     latest,
     index,
+    /** Whether the index in its place is not that of the latest checkpoint. */
+    isBehind: (folders: ChainFolders) => (placedIndex(folders)?.latest ?? null) !== latestId(folders),
     /** What this process has just written need not be read back. */
     wrote(folders: ChainFolders, name: string, checkpoint: Checkpoint, index: CheckpointIndex): void {
       remember(folders, join(folders.chain, name), checkpoint);

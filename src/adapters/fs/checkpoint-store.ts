@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { idTaken } from "../../checkpoint/extend-index.js";
 import { parsePage } from "../../checkpoint/index-file.js";
@@ -10,7 +10,7 @@ import * as rules from "../chain-rules.js";
 import { createTurns } from "../in-turn.js";
 import { listed } from "../list-chain.js";
 import { createChainReader, latestId, latestName, readCurrent } from "./chain-reader.js";
-import { ifThere, readPlain } from "./disk.js";
+import { ifThere, readPlain, removeFile } from "./disk.js";
 import { type ChainFolders, findFolders, makeFolders } from "./folders.js";
 import { acquireLock } from "./lock.js";
 import { discard, finish, pendingChanges, pendingIndex, stagedIds } from "./staged-changes.js";
@@ -48,7 +48,7 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
       if (id === latestId(folders)) await finish(folders, id, pendingChanges(folders, id), staging);
       const index = reader.index(folders, issue)?.checkpoints ?? [];
       if (!index.some((entry) => entry.checkpoint_id === id))
-        for (const gz of [false, true]) rmSync(join(folders.chain, fileName(id, gz)), { force: true });
+        for (const gz of [false, true]) removeFile(join(folders.chain, fileName(id, gz)));
       discard(folders, id);
     }
     cleaned.add(folders.chain);
@@ -63,7 +63,7 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
   ): Promise<PutResult> {
     const { issue_number: issue, checkpoint_id: id } = checkpoint;
     const latest = reader.latest(folders, issue);
-    if (isInherited || !cleaned.has(folders.chain)) await cleanUp(folders, issue);
+    if (isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders)) await cleanUp(folders, issue);
     if ((latest?.checkpoint_id ?? null) !== options.expectedLatest) return { status: "conflict", latest };
     const index = reader.index(folders, issue);
     const next = rules.extendChain(index, checkpoint, options, storage);
@@ -83,7 +83,10 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
       })),
       ...gone.map((path) => ({ ...plain, path, content: null })),
     ];
+    // Until it is through, there may be something to clean up.
+    cleaned.delete(folders.chain);
     await storeStaged(folders, { id, name, content, index: next.index.text, files }, staging);
+    cleaned.add(folders.chain);
     reader.wrote(folders, name, checkpoint, next.index);
     return { status: "stored", commit: id };
   }
@@ -115,7 +118,7 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
       const folders = find(issue);
       // What is staged for another than the latest has never become part of the chain.
       const isStored = folders && (pendingIndex(folders, id) === null || latestId(folders) === id);
-      const bytes = isStored && readCheckpoint(folders, id);
+      const bytes = isStored ? readCheckpoint(folders, id) : null;
       return bytes && rules.decodeOfChain(bytes, issue, id);
     },
     async list(issue, options) {

@@ -34,6 +34,21 @@ export function stampOf(path: string): string | null {
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }
 
+export function removeFile(path: string): void {
+  ifThere(() => fs.unlinkSync(path));
+}
+
+/** What a crash has left under the name may be a symlink: it is never written to. */
+function openNew(path: string, mode: number): number {
+  try {
+    return fs.openSync(path, "wx", mode);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    removeFile(path);
+    return fs.openSync(path, "wx", mode);
+  }
+}
+
 export function flushFolderNow(path: string): void {
   const fd = fs.openSync(path, "r");
   try {
@@ -52,9 +67,7 @@ export function createFlush(isDurable: boolean) {
   let open: number[] = [];
   return {
     write(path: string, content: Buffer | string, mode = 0o644): void {
-      // What a crash has left under the name may be a symlink.
-      fs.rmSync(path, { force: true });
-      const fd = fs.openSync(path, "wx", mode);
+      const fd = openNew(path, mode);
       open.push(fd);
       const bytes = typeof content === "string" ? Buffer.from(content) : content;
       for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);

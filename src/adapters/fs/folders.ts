@@ -17,6 +17,10 @@ const stagingName = ".staging";
 
 export function findFolders(root: string, layout: Layout, issue: number): ChainFolders | null {
   const base = realPath(root);
+  const straight = base && join(base, layout.folder(issue), layout.chain);
+  // Almost always there is no symlink on the way, which one look tells.
+  if (base && straight && realPath(straight) === straight)
+    return { root: base, issue: dirname(straight), chain: straight, staging: join(straight, stagingName) };
   const folder = base && realInside(base, join(base, layout.folder(issue)));
   const chain = base && folder && realInside(base, join(folder, layout.chain));
   return base && folder && chain
@@ -25,6 +29,8 @@ export function findFolders(root: string, layout: Layout, issue: number): ChainF
 }
 
 export function makeFolders(root: string, layout: Layout, issue: number): ChainFolders {
+  const found = findFolders(root, layout, issue);
+  if (found && realPath(found.staging) === found.staging) return found;
   mkdirSync(root, { recursive: true });
   const base = realpathSync.native(root);
   const path = `${layout.folder(issue)}/${layout.chain}/${stagingName}`;

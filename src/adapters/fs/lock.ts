@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { readlinkSync, symlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CrunchError } from "../../errors.js";
 import { ownIdentity, probeProcess } from "../process/process-probe.js";
-import { hasCode, ifThere } from "./disk.js";
+import { hasCode, ifThere, removeFile } from "./disk.js";
 
 const Holder = z.object({ host: z.string(), pid: z.number().int(), started_at: z.string() });
 const held = new Set<string>();
@@ -49,7 +49,7 @@ function take(path: string, mine: string): boolean {
 
 function release(path: string, mine: string): void {
   held.delete(mine);
-  if (ifThere(() => readlinkSync(path)) === mine) rmSync(path, { force: true });
+  if (ifThere(() => readlinkSync(path)) === mine) removeFile(path);
 }
 
 function isDead(holder: string): boolean {
@@ -69,12 +69,12 @@ function breakLock(path: string, dead: string): boolean {
   if (!take(breaking, mine)) {
     const other = ifThere(() => readlinkSync(breaking));
     // Held for microseconds; somebody died within them.
-    if (other !== null && isDead(other)) rmSync(breaking, { force: true });
+    if (other !== null && isDead(other)) removeFile(breaking);
     return false;
   }
   try {
     if (ifThere(() => readlinkSync(path)) !== dead) return false;
-    rmSync(path, { force: true });
+    removeFile(path);
     return true;
   } finally {
     release(breaking, mine);

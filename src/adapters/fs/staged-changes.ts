@@ -1,9 +1,9 @@
-import { readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { isCheckpointId } from "../../checkpoint/id.js";
 import { refuseOutside } from "../chain-rules.js";
-import { createFlush, hasCode, ifThere, readPlain } from "./disk.js";
+import { createFlush, hasCode, ifThere, readPlain, removeFile } from "./disk.js";
 import { type ChainFolders, makeInside, realInside } from "./folders.js";
 
 /** What is still to be done to a file of the issue's folder: take the staged one, or go. */
@@ -44,7 +44,7 @@ export async function finish(
   const parents = new Set(changes.map(({ path }) => dirname(join(folders.issue, path))));
   for (const parent of parents) ifThere(() => flush.folder(parent));
   await flush.flush();
-  rmSync(staged(folders, id, "changes"), { force: true });
+  removeFile(staged(folders, id, "changes"));
   onStep?.("changes forgotten");
 }
 
@@ -58,7 +58,7 @@ function apply(folders: ChainFolders, { path, staged: name }: Change): void {
     return;
   }
   if (realInside(folders.root, dirname(target)) === null) return;
-  rmSync(target, { force: true });
+  removeFile(target);
   // As in git, a folder without files is not there.
   for (let folder = dirname(target); folder.startsWith(`${folders.issue}/`); folder = dirname(folder)) {
     try {
@@ -88,6 +88,5 @@ export function stagedIds(folders: ChainFolders): readonly string[] {
 
 export function discard(folders: ChainFolders, id: string): void {
   const names = ifThere(() => readdirSync(folders.staging)) ?? [];
-  for (const name of names)
-    if (name.startsWith(`${id}.`)) rmSync(join(folders.staging, name), { force: true });
+  for (const name of names) if (name.startsWith(`${id}.`)) removeFile(join(folders.staging, name));
 }

@@ -1,8 +1,8 @@
-import { lstatSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { lstatSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileChange } from "../../ports.js";
 import { refusedPath } from "../chain-rules.js";
-import { createFlush, ifThere } from "./disk.js";
+import { createFlush, ifThere, removeFile } from "./disk.js";
 import { type ChainFolders, makeInside } from "./folders.js";
 import { type Change, discard, finish, type StagingOptions, staged } from "./staged-changes.js";
 
@@ -35,7 +35,7 @@ export async function storeStaged(
     step("latest staged");
     renameSync(staged(folders, put.id, "latest"), join(folders.chain, "latest"));
   } catch (error) {
-    rmSync(join(folders.chain, put.name), { force: true });
+    removeFile(join(folders.chain, put.name));
     discard(folders, put.id);
     throw error;
   }

@@ -1,20 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
 import { splitLines } from "../../adapters/process/line-splitter.js";
 import { CrunchError } from "../../errors.js";
-
-/** One line of the bot's log, as `crunch bot` writes it with CRUNCH_LOG=json. */
-export const BotLine = z.looseObject({
-  level: z.enum(["info", "warn", "error"]),
-  message: z.string(),
-  event: z.string().optional(),
-  issue: z.number().optional(),
-  phase: z.string().optional(),
-  status: z.string().optional(),
-  kind: z.string().optional(),
-});
-export type BotLine = z.infer<typeof BotLine>;
+import { LogLine } from "../log.js";
 
 export interface BotProcess {
   readonly pid: number;
@@ -25,7 +13,7 @@ export interface BotProcess {
 /** Runs `crunch bot` as a process of its own, which can die without taking the embedded GitHub with it. */
 export async function startBotProcess(options: {
   readonly env: Readonly<Record<string, string>>;
-  readonly onLine: (line: BotLine) => void;
+  readonly onLine: (line: LogLine) => void;
   /** The process ended although nobody here asked it to. */
   readonly onDeath: (how: string) => void;
 }): Promise<BotProcess> {
@@ -71,9 +59,9 @@ async function stop(
   await exited;
 }
 
-function readLine(text: string): BotLine | null {
+function readLine(text: string): LogLine | null {
   try {
-    const parsed = BotLine.safeParse(JSON.parse(text));
+    const parsed = LogLine.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

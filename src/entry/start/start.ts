@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import colors from "picocolors";
+import { createTerminal, type Terminal } from "../terminal.js";
 import { sampleOwner, sampleRepo } from "./sample.js";
 import { type SampleGitHub, startSampleGitHub } from "./sample-github.js";
 import { keptAndDoneAgain, summaryTable } from "./summary.js";
-import { createTerminal, type Terminal } from "./terminal.js";
 import { startWatchedBot } from "./watched-bot.js";
 
 export interface StartOptions {
@@ -41,7 +41,7 @@ async function watchRun(
   const { github } = sample;
   const bot = await startWatchedBot({
     ...{ github, folder, paceMs: options.paceMs, killIn: options.killIn },
-    onLine: (line) => terminal.bot(line, github.requests.count()),
+    onLine: (line) => terminal.log(line, `${github.requests.count()} requests`),
     onKill: (phase, pid) => {
       terminal.warn(colors.yellow(`killed the bot (process ${pid}) with SIGKILL in the middle of ${phase}`));
       terminal.warn(colors.yellow("a new one starts, and finds the run by its checkpoints"));

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddedGitHub } from "../../embedded-github/index.js";
 import { messageOf } from "../../errors.js";
-import { type BotLine, type BotProcess, startBotProcess } from "./bot-process.js";
+import type { LogLine } from "../log.js";
+import { type BotProcess, startBotProcess } from "./bot-process.js";
 import { sampleOperatorFile } from "./sample.js";
 
 export type Ending = { readonly status: "done" } | { readonly status: "not done"; readonly reason: string };
@@ -15,7 +16,7 @@ export interface WatchedBotOptions {
   readonly paceMs: number;
   /** The phase in whose middle the process is killed, once; null for none. */
   readonly killIn: string | null;
-  readonly onLine: (line: BotLine) => void;
+  readonly onLine: (line: LogLine) => void;
   readonly onKill: (phase: string, pid: number) => void;
 }
 
@@ -50,7 +51,7 @@ export async function startWatchedBot(options: WatchedBotOptions): Promise<Watch
   let killIn = options.killIn;
   let bot: BotProcess | null = null;
 
-  function onLine(line: BotLine): void {
+  function onLine(line: LogLine): void {
     options.onLine(line);
     if (line.event === "progress" && line.phase === killIn && ++steps === midway)
       void killAndStart(line.phase);

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import colors from "picocolors";
-import type { BotLine } from "./bot-process.js";
+import type { Log } from "../ports.js";
+import type { LogLine } from "./log.js";
 
 const marks = {
   phase_started: colors.cyan("▶"),
@@ -18,7 +19,8 @@ export interface Terminal {
   at(mark: string, text: string): void;
   person(text: string): void;
   warn(text: string): void;
-  bot(line: BotLine, requests: number): void;
+  /** A line of the log; `note` is added where a phase ends. */
+  log(line: LogLine, note?: string): void;
 }
 
 /** Shows live what happens. Colours are left out by themselves where the output is no terminal. */
@@ -30,17 +32,20 @@ export function createTerminal(write: (text: string) => void): Terminal {
     say(`${colors.dim(`${seconds}s`)}  ${mark} ${text}`);
   };
 
-  function bot(line: BotLine, requests: number): void {
+  function log(line: LogLine, note = ""): void {
     const text = stripVTControlCharacters(line.message);
-    const sent = colors.dim(`${requests} requests`);
+    const added = note === "" ? "" : ` ${colors.dim(`· ${note}`)}`;
     if (line.level !== "info") at(marks.warning, colors.yellow(text));
-    else botInfo(line, text, sent);
+    else info(line, text, added);
   }
 
-  function botInfo(line: BotLine, text: string, sent: string): void {
+  function info(line: LogLine, text: string, added: string): void {
     switch (line.event) {
       case "phase_started":
-        at(marks.phase_started, `${colors.bold(String(line.phase))}${attemptText(line.attempt)}`);
+        at(
+          marks.phase_started,
+          `${colors.bold(String(line.phase))}${attemptText(line.attempt)} ${colors.dim(String(line.id))}`,
+        );
         break;
       case "progress":
         at(
@@ -52,15 +57,17 @@ export function createTerminal(write: (text: string) => void): Terminal {
         at(line.status === "passed" ? marks.passed : marks.failed, `  ${text}`);
         break;
       case "checkpoint":
-        at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
+        // The claim of a phase is shown with its beginning.
+        if (line.trigger !== "phase_start")
+          at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
         break;
       case "phase_ended": {
         const mark = line.outcome === "succeeded" ? marks.passed : marks.failed;
-        at(mark, `${colors.bold(text)} ${colors.dim("·")} ${sent}`);
+        at(mark, `${colors.bold(text)}${added}`);
         break;
       }
       case "handled":
-        if (line.status !== "ignored") at(marks.progress, `${text} ${colors.dim("·")} ${sent}`);
+        if (line.status !== "ignored") at(marks.progress, `${text}${added}`);
         break;
     }
   }
@@ -68,7 +75,7 @@ export function createTerminal(write: (text: string) => void): Terminal {
   return {
     say,
     at,
-    bot,
+    log,
     person: (text) => at(marks.person, text),
     warn: (text) => at(marks.warning, text),
   };
@@ -76,4 +83,13 @@ export function createTerminal(write: (text: string) => void): Terminal {
 
 function attemptText(attempt: unknown): string {
   return typeof attempt === "number" && attempt > 1 ? colors.yellow(` (attempt ${attempt})`) : "";
+}
+
+/** A log that is shown live. */
+export function terminalLog(terminal: Terminal): Log {
+  const write =
+    (level: LogLine["level"]) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
+      terminal.log({ ...fields, level, message } as LogLine);
+  return { info: write("info"), warn: write("warn"), error: write("error") };
 }
