@@ -58,6 +58,8 @@ export interface IssueTracker {
   issue(number: number): Promise<Issue>;
   openIssues(): Promise<readonly Issue[]>;
   permissionOf(login: string): Promise<Permission>;
+  /** Who added a label that is on the issue, and when; null when that can't be told. */
+  labeledBy(issue: number, label: string): Promise<{ readonly login: string; readonly at: string } | null>;
   addLabel(issue: number, label: string): Promise<void>;
   removeLabel(issue: number, label: string): Promise<void>;
   /** Creates or edits the comment that carries `marker`, and returns its id. A known id saves the search. */

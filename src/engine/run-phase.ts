@@ -66,7 +66,7 @@ export async function runPhase(session: Session, claim: Checkpoint, issue: Issue
         compliance_checks: [],
         passed: failure === null,
       },
-      acceptance_criteria: { ...result.acceptanceCriteria },
+      acceptance_criteria: { ...claim.acceptance_criteria, ...result.acceptanceCriteria },
       notes: notes.notes,
       partial_work: [...(partial?.partial_work ?? [])],
       progress: progressKeptOf(result.progress),

@@ -8,8 +8,6 @@ import { storeImport } from "../migration/store-import.js";
 import type { CheckpointStore } from "../ports.js";
 
 export interface MigrateOptions {
-  readonly folder: string;
-  readonly issue: number;
   readonly store: CheckpointStore;
   readonly maker: Maker;
   /** The issue and its base as they are now. */
@@ -20,8 +18,8 @@ export interface MigrateOptions {
 }
 
 /** Imports a folder of older checkpoints, prints what became of it, and exits with 1 if anything was wrong with it. */
-export async function migrate(options: MigrateOptions): Promise<number> {
-  const { folder, issue, store, maker, snapshot, dryRun = false, print = console.log } = options;
+export async function migrate(folder: string, issue: number, options: MigrateOptions): Promise<number> {
+  const { store, maker, snapshot, dryRun = false, print = console.log } = options;
   const files = new Map<string, Buffer>();
   await readInto(files, folder, "");
   const imported = importFiles(files, { issue, maker, ...(snapshot ? { snapshot } : {}) });

@@ -126,20 +126,35 @@ describe.concurrent("a bot killed between two requests", () => {
     await finishWithNewBot(world, issue);
   });
 
-  scenario("before the first checkpoint: the label, delivered again, begins the run", {}, async (world) => {
-    const hanging = world.hangAt("POST", /\/git\/refs$/);
-    const issue = await world.openIssue();
-    await world.label(issue, "state:enrich");
-    await hanging.reached();
+  scenario(
+    "before the first checkpoint: the next one finds the label, and begins the run",
+    {},
+    async (world) => {
+      const hanging = world.hangAt("POST", /\/git\/refs$/);
+      const issue = await world.openIssue();
+      await world.label(issue, "state:enrich");
+      await hanging.reached();
+      world.kill();
+      await world.died();
+      await world.startBot();
+      await world.idle();
+      await expectOneOfEverything(world, issue);
+      const [delivery] = world.deliveriesOf("issues", "labeled");
+      await world.github.redeliver(delivery?.id ?? "");
+      await world.idle();
+      await expectOneOfEverything(world, issue);
+    },
+  );
+
+  scenario("and a label of somebody who may not start a run begins none", {}, async (world) => {
     world.kill();
     await world.died();
+    const issue = await world.openIssue();
+    await world.label(issue, "state:enrich", "tess");
     await world.startBot();
     await world.idle();
     expect(await world.chainOf(issue)).toEqual([]);
-    const [delivery] = world.deliveriesOf("issues", "labeled");
-    await world.github.redeliver(delivery?.id ?? "");
-    await world.idle();
-    await expectOneOfEverything(world, issue);
+    expect(await world.stateLabels(issue)).toEqual([]);
   });
 });
 

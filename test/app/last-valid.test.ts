@@ -2,14 +2,33 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createMemoryStore, type MemoryChains } from "../../src/adapters/memory/checkpoint-store.js";
 import { lastValidCheckpoint } from "../../src/app/last-valid.js";
 import { encodeCheckpoint } from "../../src/checkpoint/codec.js";
+import { nextCheckpoint } from "../../src/checkpoint/create.js";
 import { defaultLayout } from "../../src/checkpoint/layout.js";
 import { defaultRetention } from "../../src/checkpoint/retention.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
-import { aChain, aNext, last } from "../contract/checkpoint-store.js";
+import { aCheckpoint, aMaker } from "../builders.js";
 
 let chains: MemoryChains;
 let chain: Checkpoint[];
 const store = () => createMemoryStore(chains);
+let maker = aMaker();
+
+function aNext(parent: Checkpoint, changes: Partial<Checkpoint> = {}): Checkpoint {
+  const change = { type: "POST", trigger: "manual", outcome: "succeeded" } as const;
+  return { ...nextCheckpoint(parent, change, maker), ...changes };
+}
+
+/** A chain of so many checkpoints, stored. */
+async function aChain(issue: number, length: number): Promise<Checkpoint[]> {
+  const place = { checkpoint_id: "CP-enrich-20250113-0000", sequence: 1, parent_checkpoint_id: null };
+  const first = { ...aCheckpoint(), ...place, issue_number: issue };
+  const made: Checkpoint[] = [];
+  for (let next: Checkpoint = first; made.length < length; next = aNext(next)) {
+    await store().put(next, { expectedLatest: next.parent_checkpoint_id });
+    made.push(next);
+  }
+  return made;
+}
 
 /** Puts other bytes in a file's place, behind the store's back; null takes the file away. */
 function corrupt(path: string, bytes: string | null): void {
@@ -24,7 +43,8 @@ const corruptOne = (at: number, bytes: string | null = "broken") =>
 describe("the newest checkpoint that can be gone back to", () => {
   beforeEach(async () => {
     chains = new Map();
-    chain = await aChain(store(), 42, 5);
+    maker = aMaker();
+    chain = await aChain(42, 5);
   });
 
   it("is the latest, when nothing is broken", async () => {
@@ -54,7 +74,7 @@ describe("the newest checkpoint that can be gone back to", () => {
   });
 
   it("may have ancestors that retention took away", async () => {
-    const next = aNext(last(chain));
+    const next = aNext(chain[4] ?? expect.fail());
     const retention = { ...defaultRetention, phase_transition: 1, manual: 1 };
     await store().put(next, { expectedLatest: id(-1), retention });
     expect((await store().list(42)).length).toBeLessThan(6);
@@ -120,7 +140,7 @@ describe("the newest checkpoint that can be gone back to", () => {
   });
 
   it("is found in a long chain by reading each checkpoint about once", async () => {
-    chain = await aChain(store(), 43, 200);
+    chain = await aChain(43, 200);
     corrupt43(chain[3]?.checkpoint_id ?? "");
     let loads = 0;
     const inner = store();

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
-import { forged, type Map, placesIn, type Random, signed, wrongFor } from "./forge.js";
+import { type Data, forged, placesIn, type Random, signed, wrongFor } from "./forge.js";
 
 const contentOf = (file: Buffer) => file.subarray(0, file.lastIndexOf("content_sha256: "));
 
 /** Ways to break a checkpoint's file, given its bytes and its data. */
-export const corruptions: Readonly<Record<string, (file: Buffer, data: Map, random: Random) => Buffer>> = {
+export const corruptions: Readonly<Record<string, (file: Buffer, data: Data, random: Random) => Buffer>> = {
   truncated: (file, _, { below }) => file.subarray(0, below(file.length)),
   "flipped bytes": (file, _, { below }) => {
     const changed = Buffer.from(file);

@@ -21,7 +21,7 @@ export function createRandom(seed: number) {
   };
 }
 export type Random = ReturnType<typeof createRandom>;
-export type Map = Record<string, unknown>;
+export type Data = Record<string, unknown>;
 
 /** What a forger can do: the hash is computed anew. */
 export const signed = (content: string | Buffer) =>
@@ -42,7 +42,7 @@ const records = ["orchestrator_state.phases", "execution_graph.node_states", "ag
 const freeKeys = new Set([...records, "artifacts", "notes", "acceptance_criteria"]);
 
 /** Every entry of every map whose form the schema prescribes. In `metadata` anything is right. */
-export function placesIn(data: Map, parent: readonly string[] = []): readonly Place[] {
+export function placesIn(data: Data, parent: readonly string[] = []): readonly Place[] {
   const path = parent.join(".");
   const isRecord = freeKeys.has(path) || /^agent_outputs\.[^.]+$/.test(path);
   return Object.entries(data).flatMap(([key, value]) => {
@@ -60,13 +60,13 @@ export function wrongFor(value: unknown): readonly unknown[] {
   return ["text", [1], typeof value === "boolean" ? 0 : true];
 }
 
-function isMap(value: unknown): value is Map {
+function isMap(value: unknown): value is Data {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The data with one map in it changed, written by another YAML writer and signed. */
-export function forged(data: Map, path: readonly string[], change: (map: Map) => Map): Buffer {
-  const at = (map: Map, [key, ...rest]: readonly string[]): Map => {
+export function forged(data: Data, path: readonly string[], change: (map: Data) => Data): Buffer {
+  const at = (map: Data, [key, ...rest]: readonly string[]): Data => {
     const inner = key === undefined ? undefined : map[key];
     return key !== undefined && isMap(inner) ? { ...map, [key]: at(inner, rest) } : change(map);
   };

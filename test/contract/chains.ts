@@ -43,8 +43,9 @@ export function put(
   store: CheckpointStore,
   checkpoint: Checkpoint,
   files: readonly FileChange[] = [],
+  options: Partial<PutOptions> = {},
 ): Promise<PutResult> {
-  return store.put(checkpoint, { expectedLatest: checkpoint.parent_checkpoint_id, files });
+  return store.put(checkpoint, { expectedLatest: checkpoint.parent_checkpoint_id, files, ...options });
 }
 
 /** A chain of so many checkpoints, stored. */
@@ -68,7 +69,6 @@ export const file = (path: string, content: string | Buffer | null, mode: FileCh
     content: typeof content === "string" ? Buffer.from(content) : content,
     status: content === null ? "deleted" : "added",
   }) satisfies FileChange;
-
 
 /** Reads a chain back whole and holds every invariant against it. Every test that touches a chain ends with this. */
 export async function expectWhole(store: CheckpointStore, issue: number): Promise<Chain> {

@@ -1,36 +1,42 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { encodeCheckpoint } from "../../src/checkpoint/codec.js";
-import { emptyRun, firstCheckpoint, type Maker, nextCheckpoint } from "../../src/checkpoint/create.js";
 import { indexEntryOf } from "../../src/checkpoint/index-entry.js";
-import { defaultLayout } from "../../src/checkpoint/layout.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import { CrunchError } from "../../src/errors.js";
-import type { CheckpointStore, FileChange, PutResult } from "../../src/ports.js";
-
-/** A store under test, empty, with what a test needs besides the port. What is left out is not tested. */
-export interface OpenStore {
-  readonly store: CheckpointStore;
-  /** Another store object over the same data, as another process would have it. */
-  reopen(): CheckpointStore;
-  close(): Promise<void>;
-  /** The bytes of a file of the issue's folder, read behind the store's back. */
-  read?(issue: number, path: string): Promise<Buffer | null>;
-  /** Puts other bytes in a file's place, behind the store's back. */
-  corrupt?(issue: number, path: string, bytes: Buffer): Promise<void>;
-  /** The git mode of a file of the issue's folder. */
-  mode?(issue: number, path: string): Promise<string | null>;
-  /** How often the store has reached out so far: requests, system calls. */
-  operations?(): number;
-}
+import { aChain, aFirst, aNext, expectWhole, file, last, put } from "./chains.js";
+import { describeHistory } from "./history.js";
+import type { OpenStore } from "./open-store.js";
+import { describeRetention } from "./retention.js";
+import { describeRollbacks } from "./rollbacks.js";
+import { describeStorageOptions } from "./storage-options.js";
 
 /** What every store owes to the engine. */
 export function describeCheckpointStore(name: string, open: () => Promise<OpenStore>): void {
   describe(`the ${name} store`, () => {
     let world: OpenStore;
+    let isDamaged: boolean;
     beforeEach(async () => {
-      world = await open();
+      const { corrupt, ...opened } = await open();
+      isDamaged = false;
+      world = opened;
+      if (corrupt) {
+        world.corrupt = async (...args) => {
+          isDamaged = true;
+          await corrupt(...args);
+        };
+      }
     });
-    afterEach(() => world.close());
+    /** Whatever a test did: what it has not damaged is whole. */
+    afterEach(async () => {
+      const store = world.reopen();
+      for (const issue of isDamaged ? [] : await store.issues()) await expectWhole(store, issue);
+      await world.close();
+    });
+    const pathOf = (id: string) => world.storage.layout.checkpoint(id, world.storage.compress);
+    const entryOf = (checkpoint: Checkpoint) => ({
+      ...indexEntryOf(checkpoint),
+      ...(world.storage.compress ? { compressed: true } : {}),
+    });
 
     it("knows nothing of an issue without a chain", async () => {
       const { store } = world;
@@ -48,14 +54,14 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       for (const store of [world.store, world.reopen()]) {
         expect(await store.latest(42)).toEqual(first);
         expect(await store.load(42, first.checkpoint_id)).toEqual(first);
-        expect(await store.list(42)).toEqual([indexEntryOf(first)]);
+        expect(await store.list(42)).toEqual([entryOf(first)]);
       }
     });
 
     it("keeps every checkpoint of a chain and lists them in order", async () => {
       const chain = await aChain(world.store, 42, 4);
       const store = world.reopen();
-      expect(await store.list(42)).toEqual(chain.map(indexEntryOf));
+      expect(await store.list(42)).toEqual(chain.map(entryOf));
       for (const one of chain) expect(await store.load(42, one.checkpoint_id)).toEqual(one);
       expect(await store.latest(42)).toEqual(chain[3]);
     });
@@ -68,7 +74,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
         expect((await put(store, next)).status).toBe("stored");
         chain.push(next);
       }
-      expect(await second.list(42)).toEqual(chain.map(indexEntryOf));
+      expect(await second.list(42)).toEqual(chain.map(entryOf));
     });
 
     describe("when somebody else came first", () => {
@@ -82,7 +88,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
         }
         const store = world.reopen();
         expect(await store.latest(42)).toEqual(second);
-        expect(await store.list(42)).toEqual(chain.map(indexEntryOf));
+        expect(await store.list(42)).toEqual(chain.map(entryOf));
         expect(await store.load(42, late.checkpoint_id)).toBeNull();
         expect(await store.readFile(42, "spec.md")).toBeNull();
       });
@@ -126,7 +132,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
         }
         const store = world.reopen();
         expect(await store.latest(42)).toEqual(last(chain));
-        expect(await store.list(42)).toEqual(chain.map(indexEntryOf));
+        expect(await store.list(42)).toEqual(chain.map(entryOf));
       });
 
       it("lets only one of two win with the same content in the same second", async () => {
@@ -203,9 +209,9 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
 
       it("a file that would take the place of the chain's own", async () => {
         const own = [
-          defaultLayout.latest,
-          defaultLayout.index,
-          defaultLayout.checkpoint("CP-enrich-20250114-a3f2"),
+          world.storage.layout.latest,
+          world.storage.layout.index,
+          pathOf("CP-enrich-20250114-a3f2"),
         ];
         for (const path of own) {
           const refused = put(world.store, aFirst(42), [file(path, "x")]);
@@ -242,18 +248,6 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       it("can be deleted before they ever were, with the first checkpoint", async () => {
         expect((await put(world.store, aFirst(42), [file("spec.md", null)])).status).toBe("stored");
         expect(await world.store.readFile(42, "spec.md")).toBeNull();
-      });
-
-      it("an old checkpoint can be taken away, and the chain goes on", async () => {
-        const chain = await aChain(world.store, 42, 3);
-        const old = chain[0]?.checkpoint_id ?? "";
-        const next = aNext(last(chain));
-        expect((await put(world.store, next, [file(defaultLayout.checkpoint(old), null)])).status).toBe(
-          "stored",
-        );
-        const store = world.reopen();
-        expect(await store.load(42, old)).toBeNull();
-        expect(await store.latest(42)).toEqual(next);
       });
 
       it("keep every byte of what is not text", async () => {
@@ -314,7 +308,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
           // Another issue's put may have moved what they share, and that is no conflict.
           const next = aNext(last(chain));
           expect((await put(world.store, next)).status).toBe("stored");
-          expect(await other.list(issue)).toEqual([...chain, next].map(indexEntryOf));
+          expect(await other.list(issue)).toEqual([...chain, next].map(entryOf));
           expect((await world.store.readFile(issue, "spec.md"))?.toString()).toBe(`of ${issue}`);
         }
       });
@@ -340,7 +334,7 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       async function damaged(change: (bytes: Buffer, chain: readonly Checkpoint[]) => Buffer) {
         if (!world.read || !world.corrupt) return null;
         const chain = await aChain(world.reopen(), 42, 2);
-        const path = defaultLayout.checkpoint(last(chain).checkpoint_id);
+        const path = pathOf(last(chain).checkpoint_id);
         const bytes = await world.read(42, path);
         if (bytes === null) throw new Error(`${path} is not there`);
         await world.corrupt(42, path, change(Buffer.from(bytes), chain));
@@ -395,27 +389,42 @@ export function describeCheckpointStore(name: string, open: () => Promise<OpenSt
       ])("a `latest` that %s is refused, and is no empty chain", async ([, content = ""], { skip }) => {
         if (!world.corrupt) return skip();
         await aChain(world.reopen(), 42, 2);
-        await world.corrupt(42, defaultLayout.latest, Buffer.from(content));
+        await world.corrupt(42, world.storage.layout.latest, Buffer.from(content));
         await expect(world.store.latest(42)).rejects.toThrow(CrunchError);
         await expect(put(world.store, aFirst(42))).rejects.toThrow(CrunchError);
+      });
+
+      it("a `latest` that was set back by hand: nothing is built on it, and nothing is lost", async ({
+        skip,
+      }) => {
+        if (!world.corrupt) return skip();
+        const chain = await aChain(world.store, 42, 3);
+        const old = chain[1] ?? aFirst(42);
+        await world.corrupt(
+          42,
+          world.storage.layout.latest,
+          Buffer.from(pathOf(old.checkpoint_id).split("/").at(-1) ?? ""),
+        );
+        const store = world.reopen();
+        expect(await store.latest(42)).toEqual(old);
+        await expect(put(store, aNext(old))).rejects.toMatchObject({ code: "index_mismatch" });
+        expect(await store.list(42)).toHaveLength(3);
+        expect(await store.load(42, last(chain).checkpoint_id)).toEqual(last(chain));
       });
 
       it("an index that is broken is refused, and `latest` needs none", async ({ skip }) => {
         if (!world.corrupt) return skip();
         const chain = await aChain(world.reopen(), 42, 2);
-        await world.corrupt(42, defaultLayout.index, Buffer.from("checkpoints: [\n"));
+        await world.corrupt(42, world.storage.layout.index, Buffer.from("checkpoints: [\n"));
         await expect(world.store.list(42)).rejects.toThrow(CrunchError);
         await expect(put(world.store, aNext(last(chain)))).rejects.toThrow(CrunchError);
         expect(await world.store.latest(42)).toEqual(last(chain));
       });
     });
 
-    it("a history of 60 checkpoints works like a short one", async () => {
-      const chain = await aChain(world.store, 42, 60);
-      const store = world.reopen();
-      expect(await store.latest(42)).toEqual(chain[59]);
-      expect(await store.list(42)).toEqual(chain.map(indexEntryOf));
-      expect(await store.load(42, chain[30]?.checkpoint_id ?? "")).toEqual(chain[30]);
-    });
+    describeRollbacks(() => world);
+    describeRetention(() => world);
+    describeStorageOptions(() => world);
+    describeHistory(() => world);
   });
 }

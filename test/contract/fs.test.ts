@@ -2,18 +2,22 @@ import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileStore } from "../../src/adapters/fs/checkpoint-store.js";
-import { defaultLayout } from "../../src/checkpoint/layout.js";
-import type { StorageOptions } from "../../src/checkpoint/storage-options.js";
-import { describeCheckpointStore, type OpenStore } from "./checkpoint-store.js";
+import { createLayout } from "../../src/checkpoint/layout.js";
+import { defaultStorage, type StorageOptions } from "../../src/checkpoint/storage-options.js";
+import { describeCheckpointStore } from "./checkpoint-store.js";
+import type { OpenStore } from "./open-store.js";
 
-async function open(storage: Partial<StorageOptions>): Promise<OpenStore> {
+async function open(options: Partial<StorageOptions>): Promise<OpenStore> {
   const root = mkdtempSync(join(tmpdir(), "crunch-store-"));
-  const layout = storage.layout ?? defaultLayout;
-  const pathOf = (issue: number, path: string) => join(root, layout.folder(issue), path);
-  const store = () => createFileStore(root, { storage, durability: "none" });
+  const storage = { ...defaultStorage, ...options };
+  const pathOf = (issue: number, path: string) => join(root, storage.layout.folder(issue), path);
+  const reopen = (changes: Partial<StorageOptions> = {}) =>
+    createFileStore(root, { storage: { ...storage, ...changes }, durability: "none" });
   return {
-    store: store(),
-    reopen: store,
+    store: reopen(),
+    storage,
+    reopen,
+    longHistory: 2_000,
     close: async () => rmSync(root, { recursive: true, force: true }),
     async read(issue, path) {
       return readFileSync(pathOf(issue, path));
@@ -29,3 +33,6 @@ async function open(storage: Partial<StorageOptions>): Promise<OpenStore> {
 }
 
 describeCheckpointStore("file", () => open({}));
+describeCheckpointStore("file, compressed and elsewhere,", () =>
+  open({ compress: true, layout: createLayout("state/issue-{issue}/chain") }),
+);

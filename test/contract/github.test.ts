@@ -1,9 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
 import { createGitHubStore } from "../../src/adapters/github/checkpoint-store.js";
 import { createClient } from "../../src/adapters/github/client.js";
-import { issueFolder } from "../../src/checkpoint/layout.js";
+import { createLayout } from "../../src/checkpoint/layout.js";
+import { defaultStorage, type StorageOptions } from "../../src/checkpoint/storage-options.js";
 import { type EmbeddedGitHub, startEmbeddedGitHub } from "../../src/embedded-github/index.js";
-import { describeCheckpointStore, type OpenStore } from "./checkpoint-store.js";
+import { describeCheckpointStore } from "./checkpoint-store.js";
+import type { OpenStore } from "./open-store.js";
 
 let gh: EmbeddedGitHub;
 let opened = 0;
@@ -15,10 +17,15 @@ afterAll(() => gh.close());
 const names = { owner: "octo", repo: "demo" };
 
 /** A fresh name for every test, so that one GitHub serves them all. */
-async function open(template: string): Promise<OpenStore> {
+async function open(template: string, options: Partial<StorageOptions> = {}): Promise<OpenStore> {
   const branchTemplate = template.replace("crunch", `crunch-${++opened}`);
   const octokit = createClient({ baseUrl: gh.url, token: gh.actionsToken, sleep: async () => {} });
-  const store = () => createGitHubStore({ ...names, octokit, defaultBranch: "main" }, branchTemplate);
+  const storage = { ...defaultStorage, ...options };
+  const issueFolder = storage.layout.folder;
+  const reopen = (changes: Partial<StorageOptions> = {}) => {
+    const repository = { ...names, octokit, defaultBranch: "main" };
+    return createGitHubStore(repository, branchTemplate, { storage: { ...storage, ...changes } });
+  };
   const branchOf = (issue: number) => branchTemplate.replace("{issue}", String(issue));
 
   async function entry(issue: number, path: string) {
@@ -29,8 +36,10 @@ async function open(template: string): Promise<OpenStore> {
   }
 
   return {
-    store: store(),
-    reopen: store,
+    store: reopen(),
+    storage,
+    reopen,
+    longHistory: 60,
     close: async () => {},
     operations: () => gh.requests.count(),
     mode: async (issue, path) => (await entry(issue, path))?.mode ?? null,
@@ -59,3 +68,6 @@ async function open(template: string): Promise<OpenStore> {
 
 describeCheckpointStore("GitHub, a branch an issue,", () => open("crunch/issue-{issue}"));
 describeCheckpointStore("GitHub, a shared branch,", () => open("crunch-state"));
+describeCheckpointStore("GitHub, a shared branch, compressed and elsewhere,", () =>
+  open("crunch-state", { compress: true, layout: createLayout("state/issue-{issue}/chain") }),
+);

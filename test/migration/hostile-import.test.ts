@@ -41,9 +41,9 @@ function mutated(bytes: Buffer, { below, pick }: Random): Buffer {
 }
 
 it("whatever is changed in older files, they are refused, or become a chain that is in order", async () => {
-  const random = createRandom(42);
+  const random = createRandom(Number(process.env.CRUNCH_SEED ?? 42));
   const outcomes = { refused: 0, imported: 0 };
-  for (let round = 0; round < 1500; round += 1) {
+  for (let round = 0; round < 500; round += 1) {
     const files = new Map(random.pick(layouts));
     for (let left = random.below(3); left >= 0; left -= 1) {
       const [path, bytes] = random.pick([...files]);
@@ -64,6 +64,6 @@ it("whatever is changed in older files, they are refused, or become a chain that
       outcomes.refused += 1;
     }
   }
-  expect(outcomes.imported).toBeGreaterThan(300);
-  expect(outcomes.refused).toBeGreaterThan(50);
+  expect(outcomes.imported).toBeGreaterThan(100);
+  expect(outcomes.refused).toBeGreaterThan(20);
 });

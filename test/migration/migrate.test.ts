@@ -23,7 +23,8 @@ describe("crunch migrate", () => {
     const lines: string[] = [];
     const store = createMemoryStore();
     const print = (line: string) => lines.push(line);
-    const code = await migrate({ folder, issue: 42, store, maker: aMaker(), print, ...changes });
+    const options = { store, maker: aMaker(), print, dryRun: changes.dryRun ?? false };
+    const code = await migrate(changes.folder ?? folder, 42, options);
     return { code, lines, stored: await store.list(42), store };
   }
 

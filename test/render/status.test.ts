@@ -16,10 +16,10 @@ function rendered({
   isLabelRemoved = false,
   hasDiverged = false,
   areChecksShown = true,
-  checkpointUrl = `https://github.test/files/checkpoints/${checkpoint.checkpoint_id}.yaml`,
   ...given
 }: Given = {}): string {
   const checkpoint = aCheckpoint({ ...given, workflow });
+  const checkpointUrl = `https://github.test/files/checkpoints/${checkpoint.checkpoint_id}.yaml`;
   return renderStatus({
     ...{ checkpoint, workflow, pullRequest, isLabelRemoved, hasDiverged, areChecksShown, checkpointUrl },
     standing: standing ?? standingOf(workflow, checkpoint.orchestrator_state.phases, advance),

@@ -104,6 +104,18 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
       if (permission === "read" && role_name === "triage") return "triage";
       return z.enum(["admin", "write", "read", "none"]).catch("none").parse(permission) satisfies Permission;
     },
+    async labeledBy(issue, label) {
+      let last: { login: string; at: string } | null = null;
+      for (let page = 1; ; page++) {
+        const query = { ...names, issue_number: issue, per_page: 100, page };
+        const { data } = await octokit.issues.listEvents(query);
+        for (const event of data) {
+          if (event.event !== "labeled" || !("label" in event) || event.label?.name !== label) continue;
+          last = { login: event.actor.login, at: event.created_at };
+        }
+        if (data.length < 100) return last;
+      }
+    },
     async addLabel(issue, label) {
       await repeated(() => octokit.issues.addLabels({ ...names, issue_number: issue, labels: [label] }));
     },

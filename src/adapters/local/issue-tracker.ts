@@ -79,6 +79,8 @@ export function createLocalIssueTracker({ root, onComment }: LocalIssueTrackerOp
     },
     // Whoever can start Crunch here can do all it does by hand.
     permissionOf: async () => "admin",
+    // A file does not say who wrote it.
+    labeledBy: async () => null,
     addLabel: (number, label) =>
       inTurn(() => editLabels(number, (labels) => (labels.includes(label) ? labels : [...labels, label]))),
     removeLabel: (number, label) =>

@@ -8,7 +8,7 @@ import {
   type FaultEffect,
   startEmbeddedGitHub,
 } from "../../../src/embedded-github/index.js";
-import { aChain, aFirst, aNext, last, put } from "../../contract/checkpoint-store.js";
+import { aChain, aFirst, aNext, last, put } from "../../contract/chains.js";
 import { asOwner, REPO } from "../../embedded-github/world.js";
 
 let gh: EmbeddedGitHub;
