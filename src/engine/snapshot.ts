@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
+import { unknownCommit } from "../checkpoint/versions/from-1-0.js";
 import type { Issue } from "../ports.js";
 import type { Session } from "./session.js";
 
@@ -13,7 +14,11 @@ export async function snapshotOf(
 ): Promise<Snapshot> {
   const before = latest?.issue_snapshot ?? null;
   if (!before) return { ...textOf(issue), ...(await freshBase(session)) };
-  if (before.head_sha === null) return { ...before, ...textOf(issue) };
+  if (before.head_sha === null) {
+    // An imported run does not know what its code was based on.
+    const base = before.base_sha === unknownCommit ? await freshBase(session) : {};
+    return { ...before, ...base, ...textOf(issue) };
+  }
   // Once there is a branch the base no longer matters: what people push to the branch is worked on.
   const head = branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
   return { ...before, ...textOf(issue), head_sha: head };

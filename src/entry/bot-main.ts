@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { removeLeftovers } from "../adapters/process/leftovers.js";
 import { parseOperatorConfig } from "../config/operator.js";
 import { CrunchError } from "../errors.js";
 import { createRedactor, secretsIn } from "../redact.js";
@@ -29,6 +30,9 @@ export async function runBot(env: NodeJS.ProcessEnv): Promise<void> {
   const secretsOfAgents = Object.values(operator.agents).flatMap((agent) => secretsIn(agent.env));
   const redact = createRedactor([privateKey, settings.WEBHOOK_SECRET, ...secretsIn(env), ...secretsOfAgents]);
   const log = createLog(settings.CRUNCH_LOG, redact);
+  const left = await removeLeftovers();
+  if (left.folders > 0)
+    log.info(`cleared away what a killed process left: ${left.agents} agents, ${left.folders} folders`);
   const bot = await startBot({
     appId: settings.APP_ID,
     privateKey,

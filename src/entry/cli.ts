@@ -40,14 +40,36 @@ program
     process.exitCode = await runLocally({ directory: process.cwd(), issue, words, issueFile });
   });
 
+const storageBranch = [
+  "--storage-branch <name>",
+  "where the checkpoints are",
+  "crunch/issue-{issue}",
+] as const;
+const issueName = "owner/repo#number with GITHUB_TOKEN, or a number for an issue of this checkout";
+
 program
   .command("verify")
   .description("read an issue's checkpoints back and check every hash, parent and entry")
-  .argument("<issue>", "owner/repo#number")
-  .option("--storage-branch <name>", "where the checkpoints are", "crunch/issue-{issue}")
-  .action(async (issue: string, options: { storageBranch: string }) => {
-    const { verify } = await import("./verify.js");
-    process.exitCode = await verify(issue, options.storageBranch, process.env);
+  .argument("<issue>", issueName)
+  .option(...storageBranch)
+  .action(async (name: string, options: { storageBranch: string }) => {
+    const [{ verify }, { chainOf }] = await Promise.all([import("./verify.js"), import("./chain-of.js")]);
+    process.exitCode = await verify(await chainOf(name, options.storageBranch, process.env));
+  });
+
+program
+  .command("migrate")
+  .description("import a folder of older checkpoints: JSON of an orchestrator, progress files, plain YAML")
+  .argument("<folder>", "the folder that holds them, such as .claude/checkpoints")
+  .argument("<issue>", issueName)
+  .option(...storageBranch)
+  .option("--dry-run", "only tell what would be imported", false)
+  .action(async (folder: string, name: string, options: { storageBranch: string; dryRun: boolean }) => {
+    const [{ migrate }, { chainOf }] = await Promise.all([import("./migrate.js"), import("./chain-of.js")]);
+    const { dryRun } = options;
+    process.exitCode = await migrate(folder, await chainOf(name, options.storageBranch, process.env), {
+      dryRun,
+    });
   });
 
 function issueNumber(text: string): number {

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import colors from "picocolors";
 import { createFileStore } from "../adapters/fs/checkpoint-store.js";
 import { openLocalGit } from "../adapters/local/git.js";
+import { removeLeftovers } from "../adapters/process/leftovers.js";
 import { compareWithNotes } from "../app/compare.js";
 import { handleEvent } from "../app/handle-event.js";
 import { createLocalDependencies, localUser } from "../app/local-dependencies.js";
@@ -29,6 +30,7 @@ export interface LocalRunOptions {
 /** Works on an issue of a plain git checkout, with no GitHub. Returns the exit code. */
 export async function runLocally(options: LocalRunOptions): Promise<number> {
   const terminal = createTerminal((text) => process.stdout.write(text));
+  await removeLeftovers();
   const { root } = await openLocalGit(options.directory);
   prepareIssue(root, options);
   const dependencies = await createLocalDependencies({

@@ -1,28 +1,27 @@
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Maker } from "../checkpoint/create.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
+import { randomHex } from "../engine/session.js";
 import { CrunchError } from "../errors.js";
 import { importFiles, importLimits } from "../migration/import-files.js";
 import { storeImport } from "../migration/store-import.js";
-import type { CheckpointStore } from "../ports.js";
+import { createRedactor, secretsIn } from "../redact.js";
+import type { NamedChain } from "./chain-of.js";
 
 export interface MigrateOptions {
-  readonly store: CheckpointStore;
-  readonly maker: Maker;
-  /** The issue and its base as they are now. */
-  readonly snapshot?: Checkpoint["issue_snapshot"];
   /** Only tells what would be imported. */
   readonly dryRun?: boolean;
   readonly print?: (line: string) => void;
 }
 
 /** Imports a folder of older checkpoints, prints what became of it, and exits with 1 if anything was wrong with it. */
-export async function migrate(folder: string, issue: number, options: MigrateOptions): Promise<number> {
-  const { store, maker, snapshot, dryRun = false, print = console.log } = options;
+export async function migrate(folder: string, chain: NamedChain, options: MigrateOptions): Promise<number> {
+  const { store, issue } = chain;
+  const { dryRun = false, print = console.log } = options;
+  const maker = { now: () => new Date(), randomHex, sessionId: `SES-import-${randomHex().slice(0, 12)}` };
   const files = new Map<string, Buffer>();
   await readInto(files, folder, "");
-  const imported = importFiles(files, { issue, maker, ...(snapshot ? { snapshot } : {}) });
+  const imported = importFiles(files, { issue, maker });
   // What is wrong comes first, so that it is known even if storing fails.
   for (const problem of imported.problems) print(`problem: ${problem}`);
   const count = dryRun ? imported.checkpoints.length : await storeImport(store, issue, imported);
@@ -48,9 +47,16 @@ async function readInto(files: Map<string, Buffer>, folder: string, below: strin
     else if (entry.isFile()) {
       const { size } = await lstat(path);
       if (size > importLimits.bytesAFile || files.size >= importLimits.files) throw tooMuch(path);
-      files.set(name, await readFile(path));
+      files.set(name, withoutSecrets(name, await readFile(path)));
     }
   }
+}
+
+const redact = createRedactor(secretsIn(process.env));
+
+/** Artifacts are proven by their hash, so they stay as they are; what people and agents wrote does not. */
+function withoutSecrets(name: string, content: Buffer): Buffer {
+  return /\.(json|ya?ml|md)$/.test(name) ? Buffer.from(redact(content.toString("utf8"))) : content;
 }
 
 async function entriesOf(folder: string) {

@@ -1,25 +1,9 @@
-import { createGitHubStore } from "../adapters/github/checkpoint-store.js";
-import { createClient } from "../adapters/github/client.js";
 import { verifyChain } from "../app/verify-chain.js";
-import { CrunchError } from "../errors.js";
+import type { NamedChain } from "./chain-of.js";
 
-/** Prints what is wrong with an issue's chain, and exits with 1 if anything is. */
-export async function verify(text: string, storageBranch: string, env: NodeJS.ProcessEnv): Promise<number> {
-  const match = /^([\w.-]+)\/([\w.-]+)#([1-9]\d{0,9})$/.exec(text);
-  if (!match) {
-    throw new CrunchError({
-      code: "issue_invalid",
-      message: `"${text}" names no issue.`,
-      hint: "Write it as owner/repo#number, for example octo/durations#1.",
-    });
-  }
-  const [, owner = "", repo = "", number = ""] = match;
-  const octokit = createClient({
-    baseUrl: env.GITHUB_API_URL ?? "https://api.github.com",
-    token: env.GITHUB_TOKEN ?? "",
-  });
-  const store = createGitHubStore({ octokit, owner, repo, defaultBranch: "" }, storageBranch);
-  const { chain, problems } = await verifyChain(store, Number(number));
+/** Prints an issue's chain and what is wrong with it; the exit code is 1 if anything is. */
+export async function verify({ store, issue }: NamedChain): Promise<number> {
+  const { chain, problems } = await verifyChain(store, issue);
   for (const { created_at, checkpoint_id, trigger, phase } of chain.index) {
     console.log(`${created_at}  ${checkpoint_id}  ${phase}: ${trigger}`);
   }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLivenessProbe, type RunProbe, thisProcess, whileActive } from "../../src/adapters/liveness.js";
+import { ownIdentity } from "../../src/adapters/process/process-probe.js";
 import type { Holder } from "../../src/checkpoint/schema.js";
 import { aLease } from "../builders.js";
 
@@ -74,7 +74,7 @@ describe("a session of another process", () => {
     const started_at = new Date().toISOString();
     if (child.pid === undefined || !child.stdout) throw new Error("the child did not start");
     await once(child.stdout, "data");
-    holder = { kind: "process", host: hostname(), pid: child.pid, started_at };
+    holder = { kind: "process", host: ownIdentity().host, pid: child.pid, started_at };
   });
   afterAll(() => void child.kill("SIGKILL"));
 

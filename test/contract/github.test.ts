@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { createGitHubStore } from "../../src/adapters/github/checkpoint-store.js";
 import { createClient } from "../../src/adapters/github/client.js";
 import { createLayout } from "../../src/checkpoint/layout.js";
@@ -9,10 +9,6 @@ import type { OpenStore } from "./open-store.js";
 
 let gh: EmbeddedGitHub;
 let opened = 0;
-beforeAll(async () => {
-  gh = await startEmbeddedGitHub({ owner: "octo", repo: "demo", files: { "README.md": "# Demo\n" } });
-});
-afterAll(() => gh.close());
 
 const names = { owner: "octo", repo: "demo" };
 
@@ -66,8 +62,20 @@ async function open(template: string, options: Partial<StorageOptions> = {}): Pr
   };
 }
 
-describeCheckpointStore("GitHub, a branch an issue,", () => open("crunch/issue-{issue}"));
-describeCheckpointStore("GitHub, a shared branch,", () => open("crunch-state"));
-describeCheckpointStore("GitHub, a shared branch, compressed and elsewhere,", () =>
-  open("crunch-state", { compress: true, layout: createLayout("state/issue-{issue}/chain") }),
-);
+/** Each with a GitHub of its own, because a token has 5,000 requests there. */
+function describeOnGitHub(name: string, template: string, options?: Partial<StorageOptions>): void {
+  describe("on GitHub", () => {
+    beforeAll(async () => {
+      gh = await startEmbeddedGitHub({ owner: "octo", repo: "demo", files: { "README.md": "# Demo\n" } });
+    });
+    afterAll(() => gh.close());
+    describeCheckpointStore(name, () => open(template, options));
+  });
+}
+
+describeOnGitHub("GitHub, a branch an issue,", "crunch/issue-{issue}");
+describeOnGitHub("GitHub, a shared branch,", "crunch-state");
+describeOnGitHub("GitHub, a shared branch, compressed and elsewhere,", "crunch-state", {
+  compress: true,
+  layout: createLayout("state/issue-{issue}/chain"),
+});

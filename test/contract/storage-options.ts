@@ -45,7 +45,7 @@ export function describeStorageOptions(world: () => OpenStore): void {
     it("a put that writes more than it may, all files together, is refused and changes nothing", async () => {
       const chain = await aChain(world().store, 42, 1);
       const small = world().reopen({ maxBytes: 50_000 });
-      const half = "x".repeat(24_000);
+      const half = "x".repeat(24_900);
       const files = [file("a", half), file("b", half)];
       const refused = put(small, aNext(last(chain)), files);
       await expect(refused).rejects.toMatchObject({ name: "CrunchError", code: "checkpoint_too_large" });

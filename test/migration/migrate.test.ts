@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/adapters/memory/checkpoint-store.js";
 import { migrate } from "../../src/entry/migrate.js";
-import { aMaker } from "../builders.js";
 import { anS3Folder, filesOf } from "./samples.js";
 
 describe("crunch migrate", () => {
@@ -23,8 +22,8 @@ describe("crunch migrate", () => {
     const lines: string[] = [];
     const store = createMemoryStore();
     const print = (line: string) => lines.push(line);
-    const options = { store, maker: aMaker(), print, dryRun: changes.dryRun ?? false };
-    const code = await migrate(changes.folder ?? folder, 42, options);
+    const options = { print, dryRun: changes.dryRun ?? false };
+    const code = await migrate(changes.folder ?? folder, { store, issue: 42 }, options);
     return { code, lines, stored: await store.list(42), store };
   }
 

@@ -1,8 +1,8 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { type FileHandle, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentContext } from "../../ports.js";
+import { temporaryFolder } from "../process/temporary-folder.js";
 
 /** The files by which Crunch and an agent speak, in a private folder outside the workspace. */
 export interface ContractFiles {
@@ -14,7 +14,7 @@ export interface ContractFiles {
 }
 
 export async function createContractFiles(context: AgentContext): Promise<ContractFiles> {
-  const directory = await mkdtemp(join(tmpdir(), "crunch-agent-"));
+  const directory = await temporaryFolder("agent");
   const files: ContractFiles = {
     context: join(directory, "context.json"),
     result: join(directory, "result.json"),

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { CrunchError, messageOf } from "../../errors.js";
 import type { WorkspaceProvider } from "../../ports.js";
 import { runTool } from "../process/run-tool.js";
+import { temporaryFolder } from "../process/temporary-folder.js";
 import { toolEnvironment } from "../workspace/tool-environment.js";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.js";
 import type { LocalGit } from "./git.js";
@@ -28,7 +29,7 @@ const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tautocrlf
  * attributes and filters, and git 2.39 has no other way to set those of a commit aside.
  */
 async function archive(git: LocalGit, sha: string, tempRoot: string): Promise<Readable> {
-  const folder = await mkdtemp(join(tempRoot, "crunch-archive-"));
+  const folder = await temporaryFolder("archive", tempRoot);
   try {
     await createBorrower(folder);
     const output = join(folder, "files.tar.gz");

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CrunchError } from "../../errors.js";
 import type { FileChange } from "../../ports.js";
+import { temporaryFolder } from "../process/temporary-folder.js";
 import type { LocalGit } from "./git.js";
 
 const NO_BLOB = "0".repeat(40);
@@ -13,7 +13,7 @@ export async function writeTree(
   base: string,
   changes: readonly FileChange[],
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "crunch-index-"));
+  const folder = await temporaryFolder("index");
   try {
     const index = join(folder, "index");
     const written = changes.filter(({ content }) => content !== null);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** One process of one machine, told apart from a later one that was given the same number. */
@@ -9,7 +9,7 @@ export interface ProcessIdentity {
 }
 
 const startedAt = new Date(processStart(process.pid) ?? Date.now() - process.uptime() * 1000).toISOString();
-const host = hostname();
+const host = `${hostname()}${pidNamespace()}`;
 
 export function ownIdentity(): ProcessIdentity {
   return { host, pid: process.pid, started_at: startedAt };
@@ -25,7 +25,16 @@ export function probeProcess(found: ProcessIdentity): "own" | "alive" | "dead" |
   return begun !== null && Math.abs(begun - Date.parse(found.started_at)) > 2_000 ? "dead" : "alive";
 }
 
-function isRunning(pid: number): boolean {
+/** Containers may share a hostname but not their processes: a number means nothing outside its namespace. */
+function pidNamespace(): string {
+  try {
+    return `#${/\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? ""}`;
+  } catch {
+    return "";
+  }
+}
+
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

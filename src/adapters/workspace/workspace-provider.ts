@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FileChange, Workspace, WorkspaceProvider } from "../../ports.js";
+import { temporaryFolder } from "../process/temporary-folder.js";
 import { refreshIndex } from "./file-index.js";
 import { type Checkout, indexedFiles, readCheckout, seedIndex, switchTo } from "./in-place.js";
 import { initRepository } from "./init-repository.js";
@@ -19,7 +19,7 @@ export interface WorkspaceProviderOptions {
 }
 
 export function createWorkspaceProvider(options: WorkspaceProviderOptions): WorkspaceProvider {
-  const newFolder = (kind: string) => mkdtemp(join(options.tempRoot ?? tmpdir(), `crunch-${kind}-`));
+  const newFolder = (kind: string) => temporaryFolder(kind, options.tempRoot);
   return options.directory === undefined
     ? temporaryWorkspaces(options.fetchTarball, newFolder)
     : inPlaceWorkspaces(options.directory, options, newFolder);

@@ -28,7 +28,11 @@ afterEach(() => {
 function aStore(template = "crunch/issue-{issue}", now?: () => number) {
   const sleep = async (ms: number) => void waits.push(ms);
   const octokit = createClient({ baseUrl: gh.url, token: gh.actionsToken, sleep });
-  return createGitHubStore({ octokit, owner: "octo", repo: "demo", defaultBranch: "main" }, template, now ? { now } : {});
+  return createGitHubStore(
+    { octokit, owner: "octo", repo: "demo", defaultBranch: "main" },
+    template,
+    now ? { now } : {},
+  );
 }
 
 const api = (...args: Parameters<ReturnType<typeof asOwner>>) => asOwner(gh)(...args);

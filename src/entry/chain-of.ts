@@ -1,0 +1,36 @@
+import { createFileStore } from "../adapters/fs/checkpoint-store.js";
+import { createGitHubStore } from "../adapters/github/checkpoint-store.js";
+import { createClient } from "../adapters/github/client.js";
+import { openLocalGit } from "../adapters/local/git.js";
+import { CrunchError } from "../errors.js";
+import type { CheckpointStore } from "../ports.js";
+
+export interface NamedChain {
+  readonly store: CheckpointStore;
+  readonly issue: number;
+}
+
+/** The chain of an issue that a person named: `octo/durations#1` on GitHub, or just `1` in this checkout. */
+export async function chainOf(
+  name: string,
+  storageBranch: string,
+  env: NodeJS.ProcessEnv,
+): Promise<NamedChain> {
+  const match = /^(?:([\w.-]+)\/([\w.-]+)#)?([1-9]\d{0,9})$/.exec(name);
+  if (!match) {
+    throw new CrunchError({
+      code: "issue_invalid",
+      message: `"${name}" names no issue.`,
+      hint: "Write it as owner/repo#number, for example octo/durations#1, or as a number for one of this checkout.",
+    });
+  }
+  const [, owner, repo, number] = match;
+  const issue = Number(number);
+  if (owner === undefined || repo === undefined) {
+    const { root } = await openLocalGit(process.cwd());
+    return { store: createFileStore(root), issue };
+  }
+  const baseUrl = env.GITHUB_API_URL ?? "https://api.github.com";
+  const octokit = createClient({ baseUrl, token: env.GITHUB_TOKEN ?? "" });
+  return { store: createGitHubStore({ octokit, owner, repo, defaultBranch: "" }, storageBranch), issue };
+}
