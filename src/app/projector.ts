@@ -12,6 +12,8 @@ const stickyMarker = "<!-- crunch:status -->";
 
 export interface ProjectorOptions {
   readonly sessionId: string;
+  /** The code as it was when the session began: what is shown about it may be there already. */
+  readonly headBefore: string | null;
   readonly plan: Plan;
   readonly storageBranch: string;
   readonly tracker: IssueTracker;
@@ -39,8 +41,8 @@ export function createProjector(options: ProjectorOptions): Projector {
     session_id,
   }: Checkpoint): Promise<boolean> {
     if (branch === null || head === null || branchesAt.get(branch) === head) return true;
-    const isNew = session_id === options.sessionId;
-    // Only a commit of this very session can't have been shown before.
+    // Only a commit of this very session can't have been shown before. Its checkpoints may also name an older one.
+    const isNew = session_id === options.sessionId && head !== options.headBefore;
     const from = branchesAt.get(branch) ?? (isNew ? null : ((await code.head(branch))?.sha ?? null));
     // It was there and is gone: a person deleted it, after a merge perhaps, and it stays so.
     if (from === null && !isNew && projections.branch_head !== null) return true;

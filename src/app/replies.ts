@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Decision } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import type { CrunchError } from "../errors.js";
+import { plain } from "../markdown.js";
 import { renderRefusal } from "../render/refusal.js";
-import { plain } from "../render/text.js";
 import type { Dependencies } from "./dependencies.js";
 import type { Outcome } from "./outcome.js";
 

@@ -157,10 +157,14 @@ async function end(handling: Handling, decision: Decision, { latest, issue }: Po
   }
 }
 
-function sessionFor({ deps, sessionId, store, storageBranch, loaded: { plan } }: Handling): Session {
+function sessionFor({ deps, sessionId, store, storageBranch, loaded }: Handling): Session {
+  const { plan, latest } = loaded;
   const { repository, holder, tracker, code, checks, workspaces, commands, redact, clock, log, signal } =
     deps;
-  const projector = createProjector({ sessionId, plan, storageBranch, tracker, code, checks });
+  const projector = createProjector({
+    ...{ sessionId, plan, storageBranch, tracker, code, checks },
+    headBefore: latest?.issue_snapshot.head_sha ?? null,
+  });
   const maker = { now: () => clock.now(), randomHex, sessionId };
   return {
     ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },

@@ -1,5 +1,5 @@
 import { CrunchError } from "../errors.js";
-import { plain } from "../render/text.js";
+import { plain } from "../markdown.js";
 import { append } from "./append.js";
 import type { Outcome } from "./outcome.js";
 import { replyOnce } from "./replies.js";

@@ -102,8 +102,7 @@ const StalePause = z.strictObject({
   branch_sha: GitSha.nullable(),
 });
 
-export const Pause = z.discriminatedUnion("kind", [StalePause, RollbackPause]);
-export type Pause = z.infer<typeof Pause>;
+const Pause = z.discriminatedUnion("kind", [StalePause, RollbackPause]);
 
 const AgentState = z.strictObject({
   status: z.enum(["pending", "running", "complete", "failed"]),

@@ -33,9 +33,9 @@ function decideFreely(situation: Situation): Decision {
   if (refusal) return refusal;
   const isHandled = latest?.orchestrator_state.handled_events.includes(event.key) ?? false;
   if (isHandled && leadsOn(event)) {
-    return situation.isHeld
-      ? { kind: "ignore", reason: "already being handled" }
-      : goOn(situation, phasesOf(situation), null);
+    if (situation.isHeld) return { kind: "ignore", reason: "already being handled" };
+    const requested = hasGoneBack(situation) ? currentStanding(situation).phase : null;
+    return goOn(situation, phasesOf(situation), requested);
   }
   if (isHandled) return { kind: "ignore", reason: "done before" };
   switch (event.kind) {
@@ -53,6 +53,14 @@ function decideFreely(situation: Situation): Decision {
 /** Whether an event that is delivered again may go on with a run: what was asked for once is not asked for twice. */
 function leadsOn(event: Exclude<Situation["event"], { kind: "continue" | "started" }>): boolean {
   return event.kind !== "command" || ["run", "resume", "restart"].includes(event.command.name);
+}
+
+/** A resume from an older checkpoint has put the run back to it, and has not gone on from there yet. */
+function hasGoneBack({ event, latest }: Situation): boolean {
+  if (event.kind !== "command" || event.command.name !== "resume" || !latest) return false;
+  const { pause, metadata, orchestrator_state: run } = latest;
+  const isLast = run.handled_events.at(-1) === event.key;
+  return isLast && pause?.kind === "rollback" && metadata.rollback_to === event.command.checkpoint;
 }
 
 function onCommand(situation: Situation, command: Command): Decision {

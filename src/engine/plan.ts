@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** Which checkpoints are made besides those that a run can't do without. */
-export interface CheckpointPolicy {
+interface CheckpointPolicy {
   readonly batchComplete: boolean;
   readonly agentComplete: boolean;
   readonly conflictEvents: boolean;

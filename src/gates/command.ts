@@ -1,3 +1,4 @@
+import { fenced } from "../markdown.js";
 import type { Gate } from "./gate.js";
 
 /** Passes when a command exits with 0 in the workspace. */
@@ -26,7 +27,7 @@ export function commandGate(options: {
       return {
         status: passed ? "passed" : "failed",
         summary: `${shown}: ${howItEnded(result.status, result.exitCode)}`,
-        details: `\`${shown}\` ${howItEnded(result.status, result.exitCode)} after ${result.durationMs} ms.\n\n${fenced(result.output)}`,
+        details: `\`${shown}\` ${howItEnded(result.status, result.exitCode)} after ${result.durationMs} ms.\n\n${result.output.trim() === "" ? "It printed nothing." : fenced(result.output)}`,
       };
     },
   };
@@ -37,11 +38,4 @@ function howItEnded(status: string, exitCode: number | null): string {
   if (status === "not_started") return "could not be started";
   if (status === "interrupted") return "was interrupted";
   return `exit code ${exitCode}`;
-}
-
-/** A fence longer than any run of backticks inside, so that output can't break out of it. */
-function fenced(output: string): string {
-  const longest = Math.max(2, ...[...output.matchAll(/`+/g)].map((run) => run[0].length));
-  const fence = "`".repeat(longest + 1);
-  return output.trim() === "" ? "It printed nothing." : `${fence}text\n${output.trimEnd()}\n${fence}`;
 }

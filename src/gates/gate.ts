@@ -9,7 +9,7 @@ export interface GateContext {
   readonly signal: AbortSignal;
 }
 
-export interface GateVerdict {
+interface GateVerdict {
   readonly status: "passed" | "failed";
   /** One line for a list. */
   readonly summary: string;

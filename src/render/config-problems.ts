@@ -1,5 +1,5 @@
 import type { ConfigProblem } from "../config/problems.js";
-import { fenced } from "./text.js";
+import { fenced } from "../markdown.js";
 
 const mostShown = 20;
 

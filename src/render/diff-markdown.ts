@@ -1,4 +1,5 @@
 import type { CheckpointDiff } from "../checkpoint/diff.js";
+import { fenced, plain, shortened } from "../markdown.js";
 import { rowsOf } from "./diff-rows.js";
 import { sectionsOf } from "./diff-sections.js";
 import { factsOf, headlineOf } from "./diff-story.js";
@@ -12,7 +13,6 @@ import {
   type Section,
   visible,
 } from "./diff-view.js";
-import { fenced, plain, shortened } from "./text.js";
 
 interface MarkdownOptions {
   /** Where a file of the folder can be looked at. */

@@ -1,7 +1,7 @@
 import type { CheckpointDiff, Side } from "../checkpoint/diff.js";
 import type { UsageDiff } from "../checkpoint/diff-usage.js";
 import { grouped, type Line, nameOf, type Row, signed } from "./diff-view.js";
-import { duration } from "./text.js";
+import { duration } from "./duration.js";
 
 const triggers: Readonly<Record<Side["trigger"], string>> = {
   phase_start: "start of the phase",

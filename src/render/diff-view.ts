@@ -1,4 +1,4 @@
-import { shortened } from "./text.js";
+import { shortened } from "../markdown.js";
 
 // A comparison in words, before it is known where it is shown: Markdown and the terminal print the same pieces, and
 // each knows how to make text of others harmless.

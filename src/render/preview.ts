@@ -2,7 +2,7 @@ import { pendingBatches, restoreGraph } from "../checkpoint/execution-graph.js";
 import type { StaleFinding } from "../checkpoint/freshness.js";
 import type { RollbackPlan } from "../checkpoint/rollback.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
-import { plain } from "./text.js";
+import { plain } from "../markdown.js";
 
 export interface PreviewView {
   readonly checkpoint: Checkpoint;

@@ -1,5 +1,5 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
-import { plain } from "./text.js";
+import { plain } from "../markdown.js";
 
 /** The pull request's text. It is written once; the sticky comment on the issue is what keeps up to date. */
 export function renderPullRequest(checkpoint: Checkpoint): { readonly title: string; readonly body: string } {

@@ -1,6 +1,6 @@
 import { commandList } from "../commands/index.js";
 import type { RefusalCode } from "../engine/decision.js";
-import { fenced } from "./text.js";
+import { fenced } from "../markdown.js";
 
 export interface RefusalView {
   readonly code: RefusalCode;

@@ -1,5 +1,5 @@
 import type { Freshness, StaleFinding, StaleKind } from "../checkpoint/freshness.js";
-import { fenced, plain } from "./text.js";
+import { fenced, plain } from "../markdown.js";
 
 const answers: Readonly<Partial<Record<StaleKind, string>>> = {
   body_changed: "--accept",

@@ -1,8 +1,8 @@
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
+import { fenced, plain, shortened } from "../markdown.js";
 import { stateLabel } from "../workflow/labels.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
-import { fenced, plain, shortened } from "./text.js";
 
 export interface StatusView {
   readonly checkpoint: Checkpoint;

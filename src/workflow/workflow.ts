@@ -33,9 +33,3 @@ export function phaseNamed(workflow: Workflow, name: string): Phase {
   if (!phase) throw new Error(`workflow ${workflow.name} has no phase ${name}`);
   return phase;
 }
-
-/** Everything that runs after the named phase. */
-export function phasesAfter(workflow: Workflow, name: string): readonly string[] {
-  const names = phasesInOrder(workflow).map((phase) => phase.name);
-  return names.slice(names.indexOf(name) + 1);
-}

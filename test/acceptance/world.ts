@@ -11,6 +11,7 @@ import { createGitHubStore } from "../../src/adapters/github/checkpoint-store.js
 import { createClient } from "../../src/adapters/github/client.js";
 import { verifyChain } from "../../src/app/verify-chain.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
+import type { StorageOptions } from "../../src/checkpoint/storage-options.js";
 import { type Delivery, type EmbeddedGitHub, startEmbeddedGitHub } from "../../src/embedded-github/index.js";
 import { messageOf } from "../../src/errors.js";
 
@@ -64,6 +65,12 @@ export interface WorldOptions {
   readonly issue?: { readonly title: string; readonly body: string };
 }
 
+/** Where the checkpoints are, where that is not where they are by default. */
+export interface Stored {
+  readonly branch?: string;
+  readonly storage?: Partial<StorageOptions>;
+}
+
 /** Passes unless what the agent wrote says that it is broken. */
 const checkScript = `import { readFileSync } from "node:fs";
 const text = readFileSync("work.txt", "utf8");
@@ -92,10 +99,16 @@ const output = (name, text) => write(join(process.env.CRUNCH_OUTPUT, name), text
 const result = (value) => writeFileSync(process.env.CRUNCH_RESULT, JSON.stringify(value));
 const notes = (text) => appendFileSync(process.env.CRUNCH_NOTES, text);
 const fail = (message) => { console.error(message); process.exit(1); };
+const report = (message, percent) => appendFileSync(process.env.CRUNCH_PROGRESS, JSON.stringify({ message, percent }) + "\\n");
+const saw = (what) => appendFileSync(join(dir, "saw"), JSON.stringify(what) + "\\n");
+const textOf = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null);
+const rest = async (name) => {
+  writeFileSync(join(dir, "at-" + name), "");
+  while (existsSync(join(dir, "hold-" + name))) await new Promise((resolve) => setTimeout(resolve, 20));
+};
 const started = { agent: process.argv[2], phase, attempt, pid: process.pid, env: process.env, context };
 appendFileSync(join(dir, "journal"), JSON.stringify(started) + "\\n");
-const held = join(dir, "hold-" + phase);
-while (existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 20));
+await rest(phase);
 if (!existsSync(dir)) process.exit(1);
 const work = {
   enrich: () => output("spec.md", "# Spec\\n\\nWrite work.txt.\\n"),
@@ -290,6 +303,19 @@ export class World {
     return data !== undefined && "content" in data ? Buffer.from(data.content, "base64").toString() : null;
   }
 
+  /** The commit's tree and parents. */
+  async commit(sha: string): Promise<{ readonly tree: string; readonly parents: readonly string[] }> {
+    const { data } = await this.api.git.getCommit({ ...names, commit_sha: sha });
+    return { tree: data.tree.sha, parents: data.parents.map((parent) => parent.sha) };
+  }
+
+  /** The paths of all files at a commit or branch. */
+  async filesAt(ref: string): Promise<string[]> {
+    const tree_sha = (await this.headOf(ref)) ?? ref;
+    const { data } = await this.api.git.getTree({ ...names, tree_sha, recursive: "1" });
+    return data.tree.flatMap(({ type, path }) => (type === "blob" && path !== undefined ? [path] : []));
+  }
+
   /** Commits as somebody with a clone would, and moves the branch there. */
   async push(branch: string, files: Readonly<Record<string, string>>, from?: string): Promise<string> {
     const { git } = this.api;
@@ -306,12 +332,10 @@ export class World {
   }
 
   /** The checkpoints of an issue, oldest first, read back with every hash and parent checked. */
-  async chainOf(issue: number): Promise<readonly Checkpoint[]> {
+  async chainOf(issue: number, stored: Stored = {}): Promise<readonly Checkpoint[]> {
     const repository = { octokit: this.api, ...names, defaultBranch: "main" };
-    const { chain, problems } = await verifyChain(
-      createGitHubStore(repository, "crunch/issue-{issue}"),
-      issue,
-    );
+    const { branch = "crunch/issue-{issue}", storage = {} } = stored;
+    const { chain, problems } = await verifyChain(createGitHubStore(repository, branch, { storage }), issue);
     if (problems.length > 0) throw new Error(`the chain of #${issue} is broken: ${problems.join("; ")}`);
     return chain.index
       .map(({ checkpoint_id: id }) => chain.checkpoints.get(id))
@@ -330,9 +354,23 @@ export class World {
     return this.journal.map(({ phase }) => phase);
   }
 
-  /** The agent stops in this phase until it is released. */
+  /** What the scripted agent said that it saw, in order. */
+  get saw(): readonly unknown[] {
+    const text = existsSync(join(this.dir, "saw")) ? readFileSync(join(this.dir, "saw"), "utf8") : "";
+    return text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  }
+
+  /** The agent stops in this phase, or where its script says `rest(name)`, until it is released. */
   hold(phase: string): void {
     writeFileSync(join(this.dir, `hold-${phase}`), "");
+  }
+
+  /** Resolves when the agent has come to where its script says `rest(name)`. */
+  async resting(name: string): Promise<void> {
+    await this.until(`the agent rests at ${name}`, () => existsSync(join(this.dir, `at-${name}`)));
   }
 
   release(phase: string): void {
@@ -350,6 +388,15 @@ export class World {
 
   deliveriesOf(event: string, action: string): readonly Delivery[] {
     return this.github.deliveries.filter((each) => each.event === event && each.action === action);
+  }
+
+  /** Delivers a person's comment again, under a delivery id of its own. */
+  async redeliverComment(id: number): Promise<void> {
+    const Payload = z.looseObject({ comment: z.looseObject({ id: z.number() }) });
+    const found = this.deliveriesOf("issue_comment", "created").find(
+      ({ payload }) => Payload.parse(payload).comment.id === id,
+    );
+    await this.github.deliver("issue_comment", found?.payload);
   }
 
   async until(what: string, isSo: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {

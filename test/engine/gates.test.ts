@@ -1,7 +1,7 @@
+import { describe, expect, it } from "vitest";
 import { defaultLayout } from "../../src/checkpoint/layout.js";
 import { defaultRetention } from "../../src/checkpoint/retention.js";
 import { defaultCheckpointConfig } from "../../src/config/checkpoint-config.js";
-import { describe, expect, it } from "vitest";
 import { evaluateGates, gatesAfter, mergeResults } from "../../src/engine/gates.js";
 import type { Plan } from "../../src/engine/plan.js";
 import type { Gate, GateContext } from "../../src/gates/gate.js";

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { GateResult } from "../../src/checkpoint/schema.js";
 import { standingOf } from "../../src/engine/standing.js";
+import { fenced, plain, shortened } from "../../src/markdown.js";
+import { duration } from "../../src/render/duration.js";
 import { progressPercent, renderStatus, type StatusView } from "../../src/render/status.js";
-import { duration, fenced, plain, shortened } from "../../src/render/text.js";
 import { aCheckpoint, aGateResult, approved, type Statuses, unattended } from "../builders.js";
 
 type Given = Partial<Omit<StatusView, "checkpoint">> &

@@ -7,14 +7,18 @@ import { fileName } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
 import { CrunchError } from "../../errors.js";
 import { decodeOfChain, idInLatest, latestMissing } from "../chain-rules.js";
+import { Recent } from "../recent.js";
 import { hasCode, readPlain, stampOf } from "./disk.js";
 import { type ChainFolders, realInside } from "./folders.js";
 import { pendingChanges, pendingIndex } from "./staged-changes.js";
 
 /** Reads chains, and remembers the end of each for as long as its files are the same. */
 export function createChainReader() {
-  const latests = new Map<string, { readonly stamp: string; readonly checkpoint: Checkpoint }>();
-  const indexes = new Map<string, { readonly stamp: string; readonly index: CheckpointIndex }>();
+  const latests = new Recent<
+    string,
+    { readonly path: string; readonly stamp: string; readonly end: Checkpoint }
+  >(100);
+  const indexes = new Recent<string, { readonly stamp: string; readonly index: CheckpointIndex }>(100);
 
   function latest(folders: ChainFolders, issue: number): Checkpoint | null {
     const name = latestName(folders);
@@ -22,23 +26,13 @@ export function createChainReader() {
     const id = idInLatest(name);
     const path = join(folders.chain, fileName(id, name.trim().endsWith(".gz")));
     const stamp = stampOf(path);
-    const known = latests.get(path);
-    if (known && known.stamp === stamp) return known.checkpoint;
+    const known = latests.get(folders.chain);
+    if (known?.path === path && known.stamp === stamp) return known.end;
     const bytes = readPlain(path);
     if (bytes === null || stamp === null) throw latestMissing(id);
-    const checkpoint = decodeOfChain(bytes, issue, id);
-    remember(folders, path, checkpoint, stamp);
-    return checkpoint;
-  }
-
-  function remember(
-    { chain }: ChainFolders,
-    path: string,
-    checkpoint: Checkpoint,
-    stamp = stampOf(path),
-  ): void {
-    for (const known of latests.keys()) if (known.startsWith(`${chain}/`)) latests.delete(known);
-    if (stamp !== null) latests.set(path, { stamp, checkpoint });
+    const end = decodeOfChain(bytes, issue, id);
+    latests.set(folders.chain, { path, stamp, end });
+    return end;
   }
 
   /** The index that belongs to `latest`: in its place, still staged, or made good where the staged one got lost. */
@@ -74,8 +68,9 @@ export function createChainReader() {
     isBehind: (folders: ChainFolders) => (placedIndex(folders)?.latest ?? null) !== latestId(folders),
     /** What this process has just written need not be read back. */
     wrote(folders: ChainFolders, name: string, checkpoint: Checkpoint, index: CheckpointIndex): void {
-      remember(folders, join(folders.chain, name), checkpoint);
-      const stamp = stampOf(join(folders.chain, "index.yaml"));
+      const path = join(folders.chain, name);
+      const [own, stamp] = [stampOf(path), stampOf(join(folders.chain, "index.yaml"))];
+      if (own !== null) latests.set(folders.chain, { path, stamp: own, end: checkpoint });
       if (stamp !== null) indexes.set(folders.chain, { stamp, index });
     },
   };

@@ -12,7 +12,7 @@ import { listed } from "../list-chain.js";
 import { createChainReader, latestId, latestName, readCurrent } from "./chain-reader.js";
 import { ifThere, readPlain, removeFile } from "./disk.js";
 import { type ChainFolders, findFolders, makeFolders } from "./folders.js";
-import { acquireLock } from "./lock.js";
+import { acquireLock, type Lock } from "./lock.js";
 import { discard, finish, pendingChanges, pendingIndex, stagedIds } from "./staged-changes.js";
 import { storeStaged } from "./staging.js";
 
@@ -59,11 +59,12 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
     checkpoint: Checkpoint,
     content: Buffer | string,
     options: PutOptions,
-    isInherited: boolean,
+    lock: Lock,
   ): Promise<PutResult> {
     const { issue_number: issue, checkpoint_id: id } = checkpoint;
     const latest = reader.latest(folders, issue);
-    if (isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders)) await cleanUp(folders, issue);
+    if (lock.isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders))
+      await cleanUp(folders, issue);
     if ((latest?.checkpoint_id ?? null) !== options.expectedLatest) return { status: "conflict", latest };
     const index = reader.index(folders, issue);
     const next = rules.extendChain(index, checkpoint, options, storage);
@@ -85,7 +86,11 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
     ];
     // Until it is through, there may be something to clean up.
     cleaned.delete(folders.chain);
-    await storeStaged(folders, { id, name, content, index: next.index.text, files }, staging);
+    await storeStaged(
+      folders,
+      { id, name, content, index: next.index.text, files },
+      { ...staging, beforeCommit: lock.check },
+    );
     cleaned.add(folders.chain);
     reader.wrote(folders, name, checkpoint, next.index);
     return { status: "stored", commit: id };
@@ -100,7 +105,7 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
       const lock = await acquireLock(join(folders.staging, "lock"), timeoutMs);
       staging.onStep?.("locked");
       try {
-        return await putLocked(folders, checkpoint, content, options, lock.isInherited);
+        return await putLocked(folders, checkpoint, content, options, lock);
       } finally {
         lock.release();
       }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readlinkSync, symlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CrunchError } from "../../errors.js";
@@ -7,11 +7,15 @@ import { ownIdentity, probeProcess } from "../process/process-probe.js";
 import { hasCode, ifThere, removeFile } from "./disk.js";
 
 const Holder = z.object({ host: z.string(), pid: z.number().int(), started_at: z.string() });
+/** For holders that nothing can be told of. */
+const longestPutMs = 60_000;
 const held = new Set<string>();
 
 export interface Lock {
   /** Whether the one who had it before died with it: then there may be work of theirs to finish. */
   readonly isInherited: boolean;
+  /** Throws when somebody has taken it meanwhile: asked right before what can't be taken back. */
+  check(): void;
   release(): void;
 }
 
@@ -24,16 +28,27 @@ export async function acquireLock(path: string, timeoutMs: number): Promise<Lock
   const deadline = performance.now() + timeoutMs;
   let isInherited = false;
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
-    if (take(path, mine)) return { isInherited, release: () => release(path, mine) };
+    if (take(path, mine)) return heldLock(path, mine, isInherited);
     const theirs = ifThere(() => readlinkSync(path));
     if (theirs === null) continue;
-    if (isDead(theirs)) {
+    if (isDead(theirs, path)) {
       isInherited = breakLock(path, theirs) || isInherited;
       continue;
     }
     if (performance.now() > deadline) throw locked(path, theirs);
     await sleep(waitMs * (0.5 + Math.random()));
   }
+}
+
+function heldLock(path: string, mine: string, isInherited: boolean): Lock {
+  return {
+    isInherited,
+    check() {
+      const holder = ifThere(() => readlinkSync(path));
+      if (holder !== mine) throw locked(path, holder ?? "");
+    },
+    release: () => release(path, mine),
+  };
 }
 
 function take(path: string, mine: string): boolean {
@@ -52,10 +67,15 @@ function release(path: string, mine: string): void {
   if (ifThere(() => readlinkSync(path)) === mine) removeFile(path);
 }
 
-function isDead(holder: string): boolean {
+/**
+ * Of a holder on another machine or in another container nothing can be told but the lock's age. No put takes that
+ * long, and one that has slept for so long finds its lock gone before it commits.
+ */
+function isDead(holder: string, path: string): boolean {
   const parsed = Holder.safeParse(ifJson(holder));
-  if (!parsed.success) return false;
-  const found = probeProcess(parsed.data);
+  const found = parsed.success ? probeProcess(parsed.data) : "unknown";
+  if (found === "unknown")
+    return Date.now() - (ifThere(() => lstatSync(path))?.mtimeMs ?? Date.now()) > longestPutMs;
   return found === "dead" || (found === "own" && !held.has(holder));
 }
 
@@ -69,7 +89,7 @@ function breakLock(path: string, dead: string): boolean {
   if (!take(breaking, mine)) {
     const other = ifThere(() => readlinkSync(breaking));
     // Held for microseconds; somebody died within them.
-    if (other !== null && isDead(other)) removeFile(breaking);
+    if (other !== null && isDead(other, breaking)) removeFile(breaking);
     return false;
   }
   try {
@@ -95,6 +115,6 @@ function locked(path: string, holder: string): CrunchError {
   return new CrunchError({
     code: "checkpoint_store_locked",
     message: `The checkpoint could not be stored: ${who} has been writing to the same chain all the time.`,
-    hint: `Try again when it is done. If that machine is gone for good, delete ${path}.`,
+    hint: `Try again in a minute. If nobody is writing there, delete ${path}.`,
   });
 }

@@ -22,7 +22,7 @@ export interface StagedPut {
 export async function storeStaged(
   folders: ChainFolders,
   put: StagedPut,
-  options: StagingOptions,
+  options: StagingOptions & { readonly beforeCommit: () => void },
 ): Promise<void> {
   const step = options.onStep ?? (() => {});
   let changes: Change[];
@@ -33,6 +33,7 @@ export async function storeStaged(
     step("checkpoint named");
     symlinkSync(put.name, staged(folders, put.id, "latest"));
     step("latest staged");
+    options.beforeCommit();
     renameSync(staged(folders, put.id, "latest"), join(folders.chain, "latest"));
   } catch (error) {
     removeFile(join(folders.chain, put.name));

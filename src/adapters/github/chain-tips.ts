@@ -3,6 +3,7 @@ import { type CheckpointIndex, parseIndex } from "../../checkpoint/index-file.js
 import type { Layout } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
 import { decodeOfChain, idInLatest, latestMissing } from "../chain-rules.js";
+import { Recent } from "../recent.js";
 import { branchTip, type GitCommit, readFileAt } from "./git-data.js";
 import type { Repository } from "./repository.js";
 
@@ -27,7 +28,7 @@ export function createChainTips(
   now: () => number,
 ) {
   const pathOf = (issue: number, path: string) => `${layout.folder(issue)}/${path}`;
-  const seen = new Map<number, { readonly tip: Tip; readonly at: number }>();
+  const seen = new Recent<number, { readonly tip: Tip; readonly at: number }>(100);
 
   function remember(issue: number, tip: Tip, at = now()): Tip {
     seen.set(issue, { tip, at });

@@ -9,7 +9,7 @@ const longestComment = 65_536;
 const cutNote = "\n\n… (cut here: the comment would be too long for GitHub)";
 
 /** GitHub's answer about an issue, cut down to what Crunch uses. Payloads of events have the same shape. */
-export const GitHubIssue = z
+const GitHubIssue = z
   .object({
     number: z.number().int().positive(),
     title: z.string(),

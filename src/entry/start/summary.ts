@@ -1,6 +1,6 @@
 import colors from "picocolors";
 import type { Chain } from "../../checkpoint/invariants.js";
-import { duration } from "../../render/text.js";
+import { duration } from "../../render/duration.js";
 
 export interface SummaryOptions {
   readonly chain: Chain;

@@ -7,7 +7,7 @@ import type { LogLine } from "../log.js";
 import { type BotProcess, startBotProcess } from "./bot-process.js";
 import { sampleOperatorFile } from "./sample.js";
 
-export type Ending = { readonly status: "done" } | { readonly status: "not done"; readonly reason: string };
+type Ending = { readonly status: "done" } | { readonly status: "not done"; readonly reason: string };
 
 export interface WatchedBotOptions {
   readonly github: EmbeddedGitHub;

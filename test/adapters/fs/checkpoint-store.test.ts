@@ -1,5 +1,6 @@
 import {
   lstatSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,10 +11,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFileStore, type FileStoreOptions } from "../../../src/adapters/fs/checkpoint-store.js";
+import { ownIdentity } from "../../../src/adapters/process/process-probe.js";
 import { aChain, aFirst, aNext, expectWhole, file, last, put } from "../../contract/chains.js";
 
 let root: string;
@@ -26,7 +28,7 @@ const open = (options: FileStoreOptions = {}) => createFileStore(root, { durabil
 const inChain = (name: string) => join(root, ".claude/crunch/42/checkpoints", name);
 const lock = () => inChain(".staging/lock");
 const aHolder = (changes: object) =>
-  JSON.stringify({ host: hostname(), pid: process.pid, started_at: "2025-01-14T10:00:00.000Z", ...changes });
+  JSON.stringify({ ...ownIdentity(), started_at: "2025-01-14T10:00:00.000Z", ...changes });
 
 describe("the files", () => {
   it("are those of GitHub: `latest` is a symlink to the newest checkpoint", async () => {
@@ -84,6 +86,22 @@ describe("a lock", () => {
     expect(await open().latest(42)).toBeNull();
     setTimeout(() => rmSync(lock()), 50);
     expect((await put(open(), aFirst(42))).status).toBe("stored");
+  });
+
+  it("of a process on another machine is taken over when it is older than any put", async () => {
+    held(aHolder({ host: "elsewhere" }));
+    lutimesSync(lock(), new Date(), new Date(Date.now() - 61_000));
+    expect((await put(open(), aFirst(42))).status).toBe("stored");
+  });
+
+  it("that somebody took away keeps the put from being committed", async () => {
+    const onStep = (step: string) => {
+      if (step === "latest staged") rmSync(lock());
+    };
+    const refused = put(open({ onStep }), aFirst(42));
+    await expect(refused).rejects.toMatchObject({ code: "checkpoint_store_locked" });
+    expect(await open().latest(42)).toBeNull();
+    expect(readdirSync(inChain(".staging"))).toEqual([]);
   });
 
   it("is not needed to read", async () => {

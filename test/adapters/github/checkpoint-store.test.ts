@@ -2,13 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createGitHubStore } from "../../../src/adapters/github/checkpoint-store.js";
 import { createClient } from "../../../src/adapters/github/client.js";
 import { indexEntryOf } from "../../../src/checkpoint/index-entry.js";
+import { defaultRetention } from "../../../src/checkpoint/retention.js";
 import type { Checkpoint } from "../../../src/checkpoint/schema.js";
 import {
   type EmbeddedGitHub,
   type FaultEffect,
   startEmbeddedGitHub,
 } from "../../../src/embedded-github/index.js";
-import { aChain, aFirst, aNext, last, put } from "../../contract/chains.js";
+import { aChain, aFirst, aNext, expectWhole, last, put } from "../../contract/chains.js";
 import { asOwner, REPO } from "../../embedded-github/world.js";
 
 let gh: EmbeddedGitHub;
@@ -195,7 +196,7 @@ async function expectStoredOnce(store: ReturnType<typeof aStore>, chain: readonl
   const ids = (await commitsOf(branchOf(issue))).map(({ message }) => /Checkpoint: (.+)/.exec(message)?.[1]);
   expect(ids).toEqual(chain.map(({ checkpoint_id }) => checkpoint_id).reverse());
   const other = aStore();
-  expect(await other.list(issue)).toEqual(chain.map(indexEntryOf));
+  expect((await expectWhole(other, issue)).index).toEqual(chain.map(indexEntryOf));
   expect(await other.latest(issue)).toEqual(last(chain));
   const next = aNext(last(chain));
   expect((await put(store, next)).status).toBe("stored");
@@ -233,6 +234,70 @@ describe.each(effects)("when a write %s", (_, effect) => {
     const next = aNext(last(chain));
     expect((await put(store, next)).status).toBe("stored");
     await expectStoredOnce(store, [...chain, next]);
+  });
+});
+
+describe.each(effects)("when any one request %s", (_, effect) => {
+  it("a put that does everything is there once, or not at all and can be made again", async () => {
+    let struck = true;
+    for (let nth = 1; struck; nth++) {
+      const before = aStore();
+      const chain = await aChain(before, newIssue(), 1);
+      for (const trigger of ["agent_complete", "manual"] as const) {
+        chain.push(aNext(last(chain), { trigger }));
+        await put(before, last(chain));
+      }
+      const next = aNext(last(chain), { trigger: "agent_complete" });
+      const files = [{ path: "a.bin", mode: "100644", status: "added", content: Buffer.of(0, 255) } as const];
+      const store = aStore();
+      const again = () => put(store, next, files, { retention: defaultRetention });
+      gh.faults.add({ match: {}, nth, effect });
+      const requests = await requestsDuring(async () => {
+        const result = await again().catch(() => null);
+        gh.faults.clear();
+        if (result?.status !== "stored") expect((await again()).status, `request ${nth}`).toBe("stored");
+      });
+      struck = requests.length >= nth;
+      const { index } = await expectWhole(aStore(), issue);
+      expect(index.map(({ removed_at }) => removed_at !== undefined)).toEqual([false, true, false, false]);
+      expect(await aStore().readFile(issue, "a.bin")).toEqual(Buffer.of(0, 255));
+      const ids = (await commitsOf(branchOf(issue))).map(
+        ({ message }) => /Checkpoint: (.+)/.exec(message)?.[1],
+      );
+      expect(ids).toEqual([...chain, next].map(({ checkpoint_id }) => checkpoint_id).reverse());
+    }
+  });
+});
+
+describe("what retention takes away", () => {
+  it("goes in the same commit, for no more requests", async () => {
+    const store = aStore();
+    const chain = await aChain(store, newIssue(), 1);
+    for (let more = 0; more < 3; more++) {
+      chain.push(aNext(last(chain), { trigger: "agent_complete" }));
+      const requests = await requestsDuring(() =>
+        put(store, last(chain), [], { retention: defaultRetention }),
+      );
+      expect(requests).toHaveLength(3);
+    }
+    expect(await commitsOf(branchOf(issue))).toHaveLength(4);
+    expect(await aStore().list(issue)).toHaveLength(3);
+  });
+
+  it("may have been deleted by hand before", async () => {
+    const store = aStore();
+    const chain = await aChain(store, newIssue(), 1);
+    for (const trigger of ["agent_complete", "manual"] as const) {
+      chain.push(aNext(last(chain), { trigger }));
+      await put(store, last(chain));
+    }
+    gh.faults.add({
+      match: { method: "POST", path: /\/git\/trees$/ },
+      effect: { kind: "status", status: 422, body: { message: "GitRPC::BadObjectState" } },
+    });
+    const next = aNext(last(chain), { trigger: "agent_complete" });
+    expect((await put(store, next, [], { retention: defaultRetention })).status).toBe("stored");
+    await expectWhole(aStore(), issue);
   });
 });
 
