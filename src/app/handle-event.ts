@@ -10,6 +10,7 @@ import type { Permission } from "../ports.js";
 import { answerDiff } from "./compare.js";
 import type { Dependencies } from "./dependencies.js";
 import { type Loaded, loadConfig, loadIssue } from "./load.js";
+import { missedLabel } from "./missed-label.js";
 import type { Outcome } from "./outcome.js";
 import { pauseForAnswer } from "./pause.js";
 import { answerPreview } from "./preview.js";
@@ -44,6 +45,13 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
       const loaded = await loadIssue(deps, configured, event.issue);
       const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
       const situation = situationOf(event, loaded, permission, isHeld);
+      const missed = await missedLabel(deps.tracker, situation);
+      if (missed) {
+        const outcome = await handle(deps, sessionId, missed);
+        if (!isTakenOff(outcome)) return outcome;
+        // Nothing came of the label: the run goes on where it stands.
+        continue;
+      }
       const decision = decide(situation);
       if (isStep(decision) && release === null) {
         const slot = await deps.slots.take();
@@ -59,6 +67,11 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
     release?.();
   }
   return { status: "ignored", reason: "other sessions kept coming first" };
+}
+
+/** Whether the label that was wished for is off the issue again. */
+function isTakenOff(outcome: Outcome): boolean {
+  return outcome.status === "refused" && ["no_permission", "terminal_label"].includes(outcome.code);
 }
 
 function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission, isHeld: boolean): Situation {

@@ -32,7 +32,8 @@ export function createProjector(options: ProjectorOptions): Projector {
   const headsKnown = new Set<string>();
   const checksSent = new Set<string>();
   let comment: { id: number; body: string } | null = null;
-  let pullRequest: number | null = null;
+  /** By run: one that begins again on a new branch has a pull request of its own. */
+  const pullRequests = new Map<string, number | null>();
   let branchSeen: string | undefined;
 
   async function projectBranch({
@@ -56,7 +57,8 @@ export function createProjector(options: ProjectorOptions): Projector {
 
   async function projectPullRequest(checkpoint: Checkpoint): Promise<number | null> {
     const { branch, head_sha, base_sha, base_branch } = checkpoint.issue_snapshot;
-    const known = checkpoint.projections.pull_request ?? pullRequest;
+    const known =
+      checkpoint.projections.pull_request ?? pullRequests.get(checkpoint.orchestrator_state.run_id) ?? null;
     if (known !== null || branch === null || head_sha === null || head_sha === base_sha) return known;
     const text = renderPullRequest(checkpoint);
     return code.openPullRequest({ branch, base: base_branch, ...text });
@@ -106,7 +108,10 @@ export function createProjector(options: ProjectorOptions): Projector {
     const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
     branchSeen = undefined;
     const isOnBranch = await projectBranch(checkpoint);
-    pullRequest = isOnBranch ? await projectPullRequest(checkpoint) : checkpoint.projections.pull_request;
+    const pullRequest = isOnBranch
+      ? await projectPullRequest(checkpoint)
+      : checkpoint.projections.pull_request;
+    pullRequests.set(checkpoint.orchestrator_state.run_id, pullRequest);
     const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
     const body = statusText({
       ...{ checkpoint, plan, issue, storageBranch: options.storageBranch, pullRequest, isLabelRemoved },

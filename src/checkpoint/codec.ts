@@ -1,7 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { CrunchError, messageOf } from "../errors.js";
 import { emitYaml } from "../yaml/emit-yaml.js";
 import { parseYaml } from "../yaml/parse-yaml.js";
+import { readOwnYaml } from "../yaml/read-own-yaml.js";
 import { inflated } from "./compression.js";
 import { recoveryInfo } from "./recovery.js";
 import { firstIssue, invalidCheckpoint } from "./refusal.js";
@@ -65,6 +67,8 @@ function verifiedContent(file: Buffer): Buffer {
 }
 
 function parseContent(content: Buffer, maxBytes: number): unknown {
+  const own = isUtf8(content) ? readOwnYaml(content.toString("utf8"), maxDepth) : null;
+  if (own !== null) return own;
   try {
     return parseYaml(content, { maxBytes, maxDepth }).value;
   } catch (cause) {

@@ -92,7 +92,7 @@ function passed(state: PhaseState): PhaseState {
 function filesOf({ artifacts, notes }: Checkpoint): ReadonlyMap<string, Artifact> {
   const files = new Map<string, Artifact>();
   for (const artifact of Object.values(artifacts)) {
-    if (isReserved(artifact.path)) throw reservedPath(artifact.path);
+    refuseReserved(artifact.path);
     files.set(artifact.path, artifact);
   }
   for (const [agent, note] of Object.entries(notes)) {
@@ -104,10 +104,11 @@ function filesOf({ artifacts, notes }: Checkpoint): ReadonlyMap<string, Artifact
 }
 
 /** A forged checkpoint must not make a rollback write over the chain, or outside the folder. */
-function isReserved(path: string): boolean {
+export function refuseReserved(path: string): void {
   const segments = path.split("/");
   const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
-  return isOdd || ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+  const isOurs = ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+  if (isOdd || isOurs) throw reservedPath(path);
 }
 
 /** The branch's own commits differ after a rollback and its undoing, though their trees may be the same. */

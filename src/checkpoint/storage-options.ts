@@ -23,6 +23,6 @@ export function refusePutOver(maxBytes: number, contents: readonly (Buffer | str
   throw new CrunchError({
     code: "checkpoint_too_large",
     message: `The checkpoint and its files have ${size} bytes together, more than the limit of ${maxBytes}.`,
-    hint: "Let the agent write smaller files, or raise `storage.max_size_mb` in .github/crunch.yml.",
+    hint: "Let the agent write smaller files, or raise `checkpoint.storage.max_size_mb` in .github/crunch.yml.",
   });
 }

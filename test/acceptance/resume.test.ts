@@ -238,12 +238,24 @@ describe.concurrent("an issue that changed while nobody worked on it", () => {
     async (world) => {
       const issue = await begin(world);
       await stopBot(world, "SIGKILL");
-      await world.label(issue, "state:docs");
-      await world.unlabel(issue, "state:enrich");
+      await world.label(issue, "state:docs", "wim");
       await startAgain(world);
-      await say(world, issue, "/crunch resume");
       await expectDone(world, issue);
       expect(world.phasesRun()).toEqual(["enrich", "docs"]);
+      expect(await world.replies(issue)).toEqual([]);
+    },
+  );
+
+  scenario(
+    "by a state label of somebody who may only label is put right, and goes on where it was",
+    {},
+    async (world) => {
+      const issue = await stoppedIn(world, "implementing");
+      await world.label(issue, "state:docs", "tess");
+      await startAgain(world);
+      await expectOneOfEverything(world, issue);
+      expect(await world.replies(issue)).toEqual([expect.stringContaining("@tess has triage access")]);
+      expect(world.phasesRun()).toEqual(["enrich", "implementing", "implementing", "validation", "docs"]);
     },
   );
 });

@@ -373,6 +373,11 @@ export class World {
     await this.until(`the agent rests at ${name}`, () => existsSync(join(this.dir, `at-${name}`)));
   }
 
+  /** Leaves a file for the agent's script to find in `dir`. */
+  note(name: string): void {
+    writeFileSync(join(this.dir, name), "");
+  }
+
   release(phase: string): void {
     rmSync(join(this.dir, `hold-${phase}`), { force: true });
   }

@@ -43,11 +43,11 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
   }
 
   /** Ends what a dead writer has begun: done if its checkpoint is the latest, undone if not. */
-  async function cleanUp(folders: ChainFolders, issue: number): Promise<void> {
+  async function cleanUp(folders: ChainFolders): Promise<void> {
     for (const id of stagedIds(folders)) {
       if (id === latestId(folders)) await finish(folders, id, pendingChanges(folders, id), staging);
-      const index = reader.index(folders, issue)?.checkpoints ?? [];
-      if (!index.some((entry) => entry.checkpoint_id === id))
+      // An index that never got to its place is that of a checkpoint that was never the latest.
+      else if (pendingIndex(folders, id) !== null)
         for (const gz of [false, true]) removeFile(join(folders.chain, fileName(id, gz)));
       discard(folders, id);
     }
@@ -63,8 +63,7 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
   ): Promise<PutResult> {
     const { issue_number: issue, checkpoint_id: id } = checkpoint;
     const latest = reader.latest(folders, issue);
-    if (lock.isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders))
-      await cleanUp(folders, issue);
+    if (lock.isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders)) await cleanUp(folders);
     if ((latest?.checkpoint_id ?? null) !== options.expectedLatest) return { status: "conflict", latest };
     const index = reader.index(folders, issue);
     const next = rules.extendChain(index, checkpoint, options, storage);

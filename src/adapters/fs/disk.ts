@@ -86,5 +86,3 @@ export function createFlush(isDurable: boolean) {
     },
   };
 }
-
-export type Flush = ReturnType<typeof createFlush>;

@@ -40,8 +40,9 @@ export async function finish(
   ifThere(() => renameSync(staged(folders, id, "index"), join(folders.chain, "index.yaml")));
   onStep?.("index moved");
   if (changes.length === 0) return;
-  // The list of changes goes only when nothing of them can be lost any more.
-  const parents = new Set(changes.map(({ path }) => dirname(join(folders.issue, path))));
+  // The list of changes goes only when no moved file can be lost any more. One that was to go may stay: it harms nobody.
+  const moved = changes.filter((change) => change.staged !== null);
+  const parents = new Set(moved.map(({ path }) => dirname(join(folders.issue, path))));
   for (const parent of parents) ifThere(() => flush.folder(parent));
   await flush.flush();
   removeFile(staged(folders, id, "changes"));

@@ -1,16 +1,13 @@
-import { randomBytes } from "node:crypto";
-import type { ExtendedIndex } from "../../checkpoint/extend-index.js";
 import { parseIndex, parsePage } from "../../checkpoint/index-file.js";
-import { fileName } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
 import { defaultStorage, type StorageOptions } from "../../checkpoint/storage-options.js";
 import { CrunchError } from "../../errors.js";
-import type { CheckpointStore, FileChange, PutOptions, PutResult } from "../../ports.js";
+import type { CheckpointStore, PutOptions, PutResult } from "../../ports.js";
 import * as rules from "../chain-rules.js";
 import { listed } from "../list-chain.js";
 import { createChainTips, type Tip } from "./chain-tips.js";
-import { statusOf } from "./client.js";
-import { createCommit, type GitCommit, readFileAt, type TreeEntry, treeEntries } from "./git-data.js";
+import { commitCheckpoint } from "./checkpoint-commit.js";
+import { readFileAt } from "./git-data.js";
 import { issuesByBranch, issuesByFolder } from "./issues-with-chains.js";
 import { moveRef } from "./move-ref.js";
 import type { Repository } from "./repository.js";
@@ -55,38 +52,6 @@ export function createGitHubStore(
     return next;
   }
 
-  async function commitOf(
-    checkpoint: Checkpoint,
-    tip: Tip,
-    own: { readonly content: Buffer | string; readonly next: ExtendedIndex },
-    { files = [], codeCommit }: PutOptions,
-  ): Promise<GitCommit> {
-    const { issue_number: issue, checkpoint_id: id } = checkpoint;
-    const name = fileName(id, storage.compress);
-    const written = [
-      ...files,
-      textFile(layout.checkpoint(id, storage.compress), own.content),
-      ...own.next.pages.map(({ number, text }) => textFile(layout.page(number), text)),
-      textFile(layout.index, own.next.index.text),
-      { ...textFile(layout.latest, name), mode: "120000" as const },
-    ];
-    const folder = `${layout.folder(issue)}/`;
-    const entries = await treeEntries(repository, written, folder);
-    const removed: TreeEntry[] = own.next.removed.map((entry) => {
-      const path = folder + layout.checkpoint(entry.checkpoint_id, entry.compressed);
-      return { path, mode: "100644", type: "blob", sha: null };
-    });
-    const parents = [tip.commit?.sha, codeCommit].filter((sha) => typeof sha === "string");
-    const rest = { baseTree: tip.commit?.tree ?? null, parents, message: commitMessage(checkpoint) };
-    try {
-      return await createCommit(repository, { ...rest, entries: [...entries, ...removed] });
-    } catch (error) {
-      // GitHub refuses to delete what somebody has deleted already: then the files stay that are still there.
-      if (removed.length === 0 || statusOf(error) !== 422) throw error;
-      return createCommit(repository, { ...rest, entries });
-    }
-  }
-
   async function put(checkpoint: Checkpoint, options: PutOptions): Promise<PutResult> {
     const content = rules.encodeForChain(checkpoint, options, storage);
     const issue = checkpoint.issue_number;
@@ -99,7 +64,12 @@ export function createGitHubStore(
           return { status: "conflict", latest: tip.latest };
       }
       const next = await step(checkpoint, tip, content, options);
-      const commit = await commitOf(checkpoint, tip, { content, next }, options);
+      const commit = await commitCheckpoint(
+        repository,
+        { checkpoint, content, next, storage },
+        tip.commit,
+        options,
+      );
       const from = tip.commit?.sha ?? null;
       const moved = await moveRef(repository, branchOf(issue), { from, to: commit.sha });
       if (moved.status === "moved") {
@@ -137,22 +107,11 @@ export function createGitHubStore(
   };
 }
 
-function textFile(path: string, content: Buffer | string): FileChange {
-  return { path, mode: "100644", content: Buffer.from(content), status: "modified" };
-}
-
 /** The branch did not move, and yet a plain advance was refused: a rule of the repo forbids it. */
 function refusedByGitHub(branch: string): CrunchError {
   return new CrunchError({
     code: "storage_branch_refused",
     message: `GitHub does not let Crunch advance the branch \`${branch}\`.`,
-    hint: "Exempt that branch from the repo's rules, or name another one with `storage.branch` in .github/crunch.yml.",
+    hint: "Exempt that branch from the repo's rules, or name another one with `checkpoint.storage.branch` in .github/crunch.yml.",
   });
-}
-
-/** `[skip ci]`: a checkpoint starts nobody's CI. The nonce keeps two racers with equal content from sharing a SHA. */
-function commitMessage(checkpoint: Checkpoint): string {
-  const { checkpoint_id, trigger, outcome, workflow_state: state } = checkpoint;
-  const what = `${state.current_phase}: ${trigger}${outcome ? ` (${outcome})` : ""}`;
-  return `${what} [skip ci]\n\nCheckpoint: ${checkpoint_id}\nNonce: ${randomBytes(8).toString("hex")}\n`;
 }

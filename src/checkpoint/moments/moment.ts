@@ -1,4 +1,4 @@
-import type { Artifact, Checkpoint, GateResult, PartialFile, Pause, TokenUsage, Trigger } from "../schema.js";
+import type { Artifact, Checkpoint, GateResult, PartialFile, TokenUsage, Trigger } from "../schema.js";
 
 /** What may be told at any moment, whatever else it is about. It adds to what the run knows already. */
 export interface Findings {
@@ -82,7 +82,7 @@ interface Facts {
   readonly approval: { readonly by: string };
   readonly rollback: { readonly target: Checkpoint };
   readonly before_human: { readonly phase: string; readonly question?: string };
-  readonly pause: { readonly pause: Pause };
+  readonly pause: { readonly pause: NonNullable<Checkpoint["pause"]> };
   readonly every_n_events: object;
 }
 

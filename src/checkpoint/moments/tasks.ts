@@ -9,10 +9,12 @@ export type Nodes = Graph["node_states"];
 export const isOpen = ({ status }: Nodes[string]) => status === "pending" || status === "running";
 
 export function plannedNodes(tasks: Readonly<Record<string, Task>>): Nodes {
-  const nodes = Object.entries(tasks).map(([id, { dependsOn = [], agent = null }]) => {
-    const times = { started_at: null, completed_at: null, result: null };
-    return [id, { status: "pending" as const, depends_on: [...dependsOn], agent, ...times }] as const;
-  });
+  const nodes = Object.entries(tasks).map(
+    ([id, { dependsOn = [], agent = null }]): [string, Nodes[string]] => {
+      const times = { started_at: null, completed_at: null, result: null };
+      return [id, { status: "pending", depends_on: [...dependsOn], agent, ...times }];
+    },
+  );
   return Object.fromEntries(nodes);
 }
 
@@ -88,7 +90,8 @@ function refuseUnready(nodes: Nodes, id: string): void {
       `The task ${name} is ${node.status} already.`,
       "Report every task once; the latest checkpoint tells which are open.",
     );
-  const isDone = (need: string) => Object.hasOwn(nodes, need) && /complete|skipped/.test(nodes[need]?.status ?? "");
+  const isDone = (need: string) =>
+    Object.hasOwn(nodes, need) && /complete|skipped/.test(nodes[need]?.status ?? "");
   const open = node.depends_on.filter((need) => !isDone(need));
   if (open.length > 0)
     throw refused(

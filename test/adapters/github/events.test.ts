@@ -232,8 +232,12 @@ describe("any other delivery", () => {
     ["issues", anIssuesPayload("labeled", {}, { number: -1 })],
     ["issues", anIssuesPayload("labeled", { sender: null })],
     ["issue_comment", anIssuesPayload("created")],
-    ["workflow_dispatch", { sender: mona }],
+    ["workflow_dispatch", { inputs: { issue: "1" } }],
   ])("%s with a payload of another shape is an error, not an event", (name, payload) => {
     expect(() => parse(name, payload)).toThrow();
+  });
+
+  it("a dispatch without inputs is about no issue", () => {
+    expect(parse("workflow_dispatch", { sender: mona })).toMatchObject({ status: "ignored" });
   });
 });
