@@ -247,7 +247,7 @@ const stopping = {
 const approving = { config: `approval: required\n${scriptedConfig}` };
 
 describe.concurrent("a rollback to a checkpoint", () => {
-  scenario("of a phase that failed runs that phase, from the files before it", failing, async (world) => {
+  scenario("of a phase that failed runs that phase again", failing, async (world) => {
     const issue = await begin(world);
     const failed = newest(await world.chainOf(issue), "implementing", "phase_failure");
     await rollBack(world, issue, newest(await world.chainOf(issue), "enrich", "phase_transition"));
