@@ -44852,67 +44852,15 @@ const ignored = (reason) => ({ status: "ignored", reason });
 
 /***/ }),
 
-/***/ 2604:
+/***/ 2779:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  wW: () => (/* binding */ createLivenessProbe),
-  G8: () => (/* binding */ whileActive)
-});
-
-// UNUSED EXPORTS: thisProcess
-
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __nccwpck_require__(3024);
-// EXTERNAL MODULE: external "node:os"
-var external_node_os_ = __nccwpck_require__(8161);
-;// CONCATENATED MODULE: ./lib/adapters/process/process-probe.js
-
-
-const startedAt = new Date(processStart(process.pid) ?? Date.now() - process.uptime() * 1000).toISOString();
-const host = (0,external_node_os_.hostname)();
-function process_probe_ownIdentity() {
-    return { host, pid: process.pid, started_at: startedAt };
-}
-/** "own" is this very process. On another machine nothing can be told. */
-function probeProcess(found) {
-    if (found.host !== host)
-        return "unknown";
-    if (found.pid === process.pid && found.started_at === startedAt)
-        return "own";
-    if (!isRunning(found.pid))
-        return "dead";
-    // The number may have been given to another process since.
-    const begun = processStart(found.pid);
-    return begun !== null && Math.abs(begun - Date.parse(found.started_at)) > 2_000 ? "dead" : "alive";
-}
-function isRunning(pid) {
-    try {
-        process.kill(pid, 0);
-        return true;
-    }
-    catch (error) {
-        return error.code === "EPERM";
-    }
-}
-/** When a process began, by the kernel's own record; null where there is none (not Linux, or it is gone). */
-function processStart(pid) {
-    try {
-        const stat = (0,external_node_fs_.readFileSync)(`/proc/${pid}/stat`, "utf8");
-        // The name in brackets may hold spaces and brackets; the 20th field after it is the start in ticks since boot.
-        const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
-        const bootSeconds = Number(/^btime (\d+)$/m.exec((0,external_node_fs_.readFileSync)("/proc/stat", "utf8"))?.[1]);
-        const began = bootSeconds * 1000 + ticks * 10;
-        return Number.isFinite(began) ? began : null;
-    }
-    catch {
-        return null;
-    }
-}
-
-;// CONCATENATED MODULE: ./lib/adapters/liveness.js
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   G8: () => (/* binding */ whileActive),
+/* harmony export */   wW: () => (/* binding */ createLivenessProbe)
+/* harmony export */ });
+/* unused harmony export thisProcess */
+/* harmony import */ var _process_process_probe_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5664);
 
 const activeSessions = new Set();
 function thisProcess() {
@@ -44933,7 +44881,7 @@ function createLivenessProbe(runs) {
         async probe(lease) {
             const { holder } = lease;
             if (holder.kind === "process") {
-                const found = probeProcess(holder);
+                const found = (0,_process_process_probe_js__WEBPACK_IMPORTED_MODULE_0__/* .probeProcess */ .cS)(holder);
                 return found === "own" ? (activeSessions.has(lease.session_id) ? "alive" : "dead") : found;
             }
             // A later attempt of the same run begins only after the earlier one has ended.
@@ -45047,6 +44995,71 @@ function isAllowed(name) {
 function isForbidden(name) {
     const upper = name.toUpperCase();
     return FORBIDDEN_NAMES.has(upper) || FORBIDDEN_PREFIXES.some((prefix) => upper.startsWith(prefix));
+}
+
+
+/***/ }),
+
+/***/ 5664:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   cS: () => (/* binding */ probeProcess),
+/* harmony export */   hY: () => (/* binding */ ownIdentity)
+/* harmony export */ });
+/* unused harmony export isRunning */
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
+/* harmony import */ var node_os__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(8161);
+
+
+const startedAt = new Date(processStart(process.pid) ?? Date.now() - process.uptime() * 1000).toISOString();
+const host = `${(0,node_os__WEBPACK_IMPORTED_MODULE_1__.hostname)()}${pidNamespace()}`;
+function ownIdentity() {
+    return { host, pid: process.pid, started_at: startedAt };
+}
+/** "own" is this very process. On another machine nothing can be told. */
+function probeProcess(found) {
+    if (found.host !== host)
+        return "unknown";
+    if (found.pid === process.pid && found.started_at === startedAt)
+        return "own";
+    if (!isRunning(found.pid))
+        return "dead";
+    // The number may have been given to another process since.
+    const begun = processStart(found.pid);
+    return begun !== null && Math.abs(begun - Date.parse(found.started_at)) > 2_000 ? "dead" : "alive";
+}
+/** Containers may share a hostname but not their processes: a number means nothing outside its namespace. */
+function pidNamespace() {
+    try {
+        return `#${/\d+/.exec((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readlinkSync)("/proc/self/ns/pid"))?.[0] ?? ""}`;
+    }
+    catch {
+        return "";
+    }
+}
+function isRunning(pid) {
+    try {
+        process.kill(pid, 0);
+        return true;
+    }
+    catch (error) {
+        return error.code === "EPERM";
+    }
+}
+/** When a process began, by the kernel's own record; null where there is none (not Linux, or it is gone). */
+function processStart(pid) {
+    try {
+        const stat = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(`/proc/${pid}/stat`, "utf8");
+        // The name in brackets may hold spaces and brackets; the 20th field after it is the start in ticks since boot.
+        const ticks = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+        const bootSeconds = Number(/^btime (\d+)$/m.exec((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)("/proc/stat", "utf8"))?.[1]);
+        const began = bootSeconds * 1000 + ticks * 10;
+        return Number.isFinite(began) ? began : null;
+    }
+    catch {
+        return null;
+    }
 }
 
 
@@ -45314,6 +45327,38 @@ async function feed(stdin, input) {
 
 /***/ }),
 
+/***/ 7662:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   y: () => (/* binding */ temporaryFolder)
+/* harmony export */ });
+/* unused harmony export ownerOf */
+/* harmony import */ var node_crypto__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(7598);
+/* harmony import */ var node_fs_promises__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(1455);
+/* harmony import */ var node_os__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(8161);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(6760);
+/* harmony import */ var _process_probe_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(5664);
+
+
+
+
+
+/** Processes of another machine or container may share the folder, but not the numbers of processes. */
+const machine = (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.createHash)("sha256").update((0,_process_probe_js__WEBPACK_IMPORTED_MODULE_4__/* .ownIdentity */ .hY)().host).digest("hex").slice(0, 8);
+/** A new folder whose name tells whose it is, so that a later process can clear it away after a crash. */
+function temporaryFolder(kind, root = (0,node_os__WEBPACK_IMPORTED_MODULE_2__.tmpdir)()) {
+    return (0,node_fs_promises__WEBPACK_IMPORTED_MODULE_1__.mkdtemp)((0,node_path__WEBPACK_IMPORTED_MODULE_3__.join)(root, `crunch-${kind}-${machine}-${process.pid}-`));
+}
+/** The process that made a folder, by its name; null for a folder that is none of this machine's. */
+function ownerOf(name) {
+    const match = /^crunch-[a-z]+-([0-9a-f]{8})-(\d+)-\w+$/.exec(name);
+    return match?.[1] === machine ? Number(match[2]) : null;
+}
+
+
+/***/ }),
+
 /***/ 912:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -45391,7 +45436,7 @@ function toolEnvironment(home) {
 
 /***/ }),
 
-/***/ 9048:
+/***/ 8562:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -45478,8 +45523,6 @@ function createCheckReporter(repository) {
     };
 }
 
-// EXTERNAL MODULE: external "node:crypto"
-var external_node_crypto_ = __nccwpck_require__(7598);
 // EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
 var schemas = __nccwpck_require__(2857);
 // EXTERNAL MODULE: ./lib/errors.js
@@ -45803,39 +45846,142 @@ function refusePutOver(maxBytes, contents) {
     throw new errors/* CrunchError */.s({
         code: "checkpoint_too_large",
         message: `The checkpoint and its files have ${size} bytes together, more than the limit of ${maxBytes}.`,
-        hint: "Let the agent write smaller files, or raise `storage.max_size_mb` in .github/crunch.yml.",
+        hint: "Let the agent write smaller files, or raise `checkpoint.storage.max_size_mb` in .github/crunch.yml.",
     });
+}
+
+// EXTERNAL MODULE: external "node:buffer"
+var external_node_buffer_ = __nccwpck_require__(4573);
+// EXTERNAL MODULE: external "node:crypto"
+var external_node_crypto_ = __nccwpck_require__(7598);
+;// CONCATENATED MODULE: ./lib/yaml/read-own-yaml.js
+
+/**
+ * The data of a text that emitYaml() wrote, or null for any other text. Ten times as fast as a whole YAML parser, and
+ * it need not be trusted: what it reads only counts if it is written as exactly the same text again.
+ */
+function readOwnYaml(text, maxDepth) {
+    if (!text.endsWith("\n"))
+        return null;
+    const reader = { lines: text.slice(0, -1).split("\n"), at: 0, depthLeft: maxDepth };
+    const value = readMap(reader, "");
+    return value !== null && reader.at === reader.lines.length && emitYaml(value) === text ? value : null;
+}
+function readMap(reader, indent) {
+    if (--reader.depthLeft < 0)
+        return null;
+    const map = {};
+    for (; reader.at < reader.lines.length;) {
+        const line = reader.lines[reader.at] ?? "";
+        if (!line.startsWith(indent) || line[indent.length] === " " || line[indent.length] === "-")
+            break;
+        const end = keyEnd(line, indent.length);
+        if (end === -1)
+            return null;
+        const key = readScalar(line.slice(indent.length, end));
+        if (typeof key !== "string" || key === "__proto__")
+            return null;
+        reader.at++;
+        const value = readValue(reader, line.slice(end + 1), indent);
+        if (value === undefined)
+            return null;
+        map[key] = value;
+    }
+    reader.depthLeft++;
+    return map;
+}
+/** Where the colon after a key is. */
+function keyEnd(line, start) {
+    if (line[start] !== '"')
+        return line.indexOf(":", start);
+    for (let at = start + 1; at < line.length; at++) {
+        if (line[at] === "\\")
+            at++;
+        else if (line[at] === '"')
+            return line[at + 1] === ":" ? at + 1 : -1;
+    }
+    return -1;
+}
+function readValue(reader, rest, indent) {
+    if (rest === "") {
+        const next = reader.lines[reader.at] ?? "";
+        const isList = next.startsWith(`${indent}  -`);
+        return (isList ? readList(reader, `${indent}  `) : readMap(reader, `${indent}  `)) ?? undefined;
+    }
+    if (rest === " |" || rest === " |-")
+        return readBlock(reader, `${indent}  `, rest === " |");
+    return readScalar(rest.slice(1));
+}
+function readList(reader, indent) {
+    if (--reader.depthLeft < 0)
+        return null;
+    const list = [];
+    for (; reader.at < reader.lines.length;) {
+        const line = reader.lines[reader.at] ?? "";
+        if (!line.startsWith(`${indent}-`))
+            break;
+        const rest = line.slice(indent.length + 1);
+        let value;
+        if (isMapStart(rest)) {
+            // The first key stands behind the dash; as a line of its own the map reads like any other.
+            reader.lines[reader.at] = `${indent}  ${rest.slice(1)}`;
+            value = readMap(reader, `${indent}  `) ?? undefined;
+        }
+        else {
+            reader.at++;
+            value = readValue(reader, rest, indent);
+        }
+        if (value === undefined)
+            return null;
+        list.push(value);
+    }
+    reader.depthLeft++;
+    return list;
+}
+function isMapStart(rest) {
+    const end = keyEnd(rest, 1);
+    return end !== -1 && (end === rest.length - 1 || rest[end + 1] === " ");
+}
+function readBlock(reader, indent, isEnded) {
+    const lines = [];
+    for (; reader.at < reader.lines.length; reader.at++) {
+        const line = reader.lines[reader.at] ?? "";
+        if (line !== "" && !line.startsWith(indent))
+            break;
+        lines.push(line.slice(indent.length));
+    }
+    return lines.join("\n") + (isEnded ? "\n" : "");
+}
+const constants = new Map([
+    ...[
+        ["true", true],
+        ["false", false],
+        ["null", null],
+        ["-0", -0],
+    ],
+]);
+function readScalar(source) {
+    if (source.startsWith('"')) {
+        try {
+            return JSON.parse(source);
+        }
+        catch {
+            return undefined;
+        }
+    }
+    if (source === "[]")
+        return [];
+    if (source === "{}")
+        return {};
+    if (constants.has(source))
+        return constants.get(source);
+    return /^-?\d/.test(source) ? Number(source) : source;
 }
 
 // EXTERNAL MODULE: external "node:zlib"
 var external_node_zlib_ = __nccwpck_require__(8522);
-;// CONCATENATED MODULE: ./lib/checkpoint/refusal.js
-
-function invalidCheckpoint(reason, cause) {
-    return new errors/* CrunchError */.s({
-        code: "checkpoint_invalid",
-        message: `The checkpoint is not valid: ${printable(reason, 300)}.`,
-        hint: "Continue from an earlier checkpoint with `/crunch rollback`.",
-        cause,
-    });
-}
-/** Where the first thing is that a schema refuses, and why. */
-function firstIssue(error) {
-    const issue = error.issues[0];
-    if (issue === undefined)
-        return "unknown reason";
-    const path = issue.path.map((part) => printable(String(part), 60)).join(".");
-    return path === "" ? issue.message : `${path}: ${issue.message}`;
-}
-/**
- * Text of a file as part of a message. Keys and values of a forged file get into messages, and these into
- * terminals and comments: so they stay on one line, without control characters, and short.
- */
-function printable(text, length) {
-    const cut = text.length > length ? `${text.slice(0, length)}…` : text;
-    return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
-}
-
+// EXTERNAL MODULE: ./lib/checkpoint/refusal.js
+var refusal = __nccwpck_require__(4422);
 ;// CONCATENATED MODULE: ./lib/checkpoint/compression.js
 
 
@@ -45856,7 +46002,7 @@ function inflated(bytes, maxBytes) {
     catch (cause) {
         const isBomb = cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
         if (!isBomb)
-            throw invalidCheckpoint(`it can't be decompressed (${(0,errors/* messageOf */.b)(cause)})`, cause);
+            throw (0,refusal/* invalidCheckpoint */.ub)(`it can't be decompressed (${(0,errors/* messageOf */.b)(cause)})`, cause);
         throw new errors/* CrunchError */.s({
             code: "checkpoint_too_large",
             message: `The checkpoint has more than the limit of ${maxBytes} bytes once it is decompressed.`,
@@ -45868,284 +46014,14 @@ function inflated(bytes, maxBytes) {
 
 // EXTERNAL MODULE: ./lib/checkpoint/recovery.js
 var recovery = __nccwpck_require__(2447);
-;// CONCATENATED MODULE: ./lib/checkpoint/versions/v1-0.js
-
-const Text = schemas/* string */.YjP();
-/** Other tools wrote these too, in their own time zones. */
-const Time = iso/* datetime */.w$({ offset: true });
-const v1_0_Count = schemas/* number */.aig().int().nonnegative();
-/** S3's phases, in their order. Version 1.0 knows no other workflow. */
-const phases1_0 = ["enrich", "ready", "implementing", "validation", "docs"];
-/** The checkpoint of version "1.0": S3's full structure, and nothing else. */
-const Checkpoint1_0 = schemas/* strictObject */.rej({
-    checkpoint_id: Text,
-    version: schemas/* literal */.euz("1.0"),
-    created_at: Time,
-    issue_number: schemas/* number */.aig().int().positive(),
-    session_id: Text,
-    workflow_state: schemas/* strictObject */.rej({
-        current_phase: schemas/* enum */.k5n(phases1_0),
-        current_state_label: Text,
-        phase_started_at: Time,
-        phase_attempt: v1_0_Count,
-    }),
-    issue_snapshot: schemas/* strictObject */.rej({
-        title: Text,
-        body: Text,
-        labels: schemas/* array */.YOg(Text),
-        assignees: schemas/* array */.YOg(Text),
-        branch: Text.nullable(),
-    }),
-    team_state: schemas/* strictObject */.rej({
-        team_id: Text,
-        members: schemas/* array */.YOg(schemas/* strictObject */.rej({
-            agent: Text,
-            role: Text,
-            status: Text,
-            tasks_completed: v1_0_Count,
-            tasks_pending: v1_0_Count,
-        })),
-    }),
-    execution_graph: schemas/* strictObject */.rej({
-        graph_id: Text,
-        completed_batches: schemas/* array */.YOg(v1_0_Count),
-        current_batch: v1_0_Count,
-        /** As S3's `restore_graph_state` reads them: everything but the status may be absent. */
-        node_states: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({
-            status: Text,
-            result: schemas/* json */.Pq9().optional(),
-            started_at: Time.nullish(),
-            completed_at: Time.nullish(),
-        })),
-    }),
-    agent_outputs: schemas/* record */.g1P(Text, schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ completed_at: Time, output_summary: Text, output_location: Text.nullable() }))),
-    acp_state: schemas/* strictObject */.rej({
-        pending_messages: schemas/* array */.YOg(Text),
-        awaiting_response: schemas/* array */.YOg(Text),
-        conflicts_in_progress: schemas/* array */.YOg(Text),
-    }),
-    knowledge_context: schemas/* strictObject */.rej({
-        injected_entries: schemas/* array */.YOg(Text),
-        captured_entries: schemas/* array */.YOg(Text),
-        pending_captures: schemas/* array */.YOg(Text),
-    }),
-    files_modified: schemas/* array */.YOg(schemas/* strictObject */.rej({ path: Text, status: Text, staged: schemas/* boolean */.zMY() })),
-    recovery_info: schemas/* strictObject */.rej({
-        can_resume: schemas/* boolean */.zMY(),
-        resume_from: Text.nullable(),
-        prerequisites_met: schemas/* boolean */.zMY(),
-        warnings: schemas/* array */.YOg(Text),
-    }),
-});
-
-;// CONCATENATED MODULE: ./lib/checkpoint/versions/words-1-0.js
-const nodeStatus = {
-    ...{ pending: "pending", blocked: "pending", queued: "pending" },
-    ...{ running: "running", in_progress: "running", active: "running" },
-    ...{ complete: "complete", completed: "complete", done: "complete", success: "complete" },
-    ...{ failed: "failed", error: "failed", skipped: "skipped" },
-};
-const fileStatus = {
-    ...{ added: "added", created: "added", new: "added", untracked: "added" },
-    ...{ modified: "modified", changed: "modified", deleted: "deleted", removed: "deleted" },
-};
-/** Puts the words of version 1.0 into ours, and keeps each one that this changes, by its place. */
-function createWords() {
-    const original = {};
-    return {
-        translate(place, word, known, other) {
-            const translated = Object.hasOwn(known, word) ? (known[word] ?? other) : other;
-            if (translated !== word)
-                original[place] = word;
-            return translated;
-        },
-        /** In UTC, as all times of version 1.1 are. */
-        time(place, text) {
-            if (text.endsWith("Z"))
-                return text;
-            original[place] = text;
-            return new Date(text).toISOString();
-        },
-        /** A result of a task was any value. */
-        text(place, value) {
-            if (value === null || typeof value === "string")
-                return value;
-            original[place] = value;
-            return JSON.stringify(value);
-        },
-        kept: () => (Object.keys(original).length === 0 ? {} : { original }),
-    };
-}
-
-;// CONCATENATED MODULE: ./lib/checkpoint/versions/place-1-0.js
-
-
-/** Version 1.0 says why a checkpoint was made in the index only. Without it the state has to tell. */
-function triggerOf({ acp_state, execution_graph }) {
-    if (acp_state.conflicts_in_progress.length > 0)
-        return "conflict_start";
-    const nodes = Object.values(execution_graph.node_states);
-    const isOver = ({ status }) => ["complete", "skipped"].includes(nodeStatus[status] ?? "");
-    if (nodes.length > 0 && nodes.every(isOver))
-        return "phase_transition";
-    // Of the rest, manual ones are never removed by retention: what is not known is better kept.
-    return execution_graph.completed_batches.length > 0 ? "batch_complete" : "manual";
-}
-/** Where the run stood, from the phase and the reason alone: S3's phases follow one another in one order. */
-function placeOf({ workflow_state, issue_snapshot, issue_number }, trigger) {
-    const { current_phase: current, phase_attempt } = workflow_state;
-    const at = phases1_0.indexOf(current);
-    const hasEnded = trigger === "phase_transition";
-    const isInterrupted = trigger === "user_interrupt" || trigger === "session_end";
-    const ended = { status: "succeeded", attempt: 1, version: 1, checkpoint_id: null };
-    const pending = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-    const open = current === "ready" ? "waiting" : "running";
-    const phases = Object.fromEntries(phases1_0.map((phase, index) => {
-        if (index !== at)
-            return [phase, index < at ? ended : pending];
-        return [phase, { ...ended, status: hasEnded ? "succeeded" : open, attempt: phase_attempt }];
-    }));
-    const isOver = hasEnded && at === phases1_0.length - 1;
-    const completed = phases1_0.slice(0, hasEnded ? at + 1 : at);
-    return {
-        // A rollback to a PRE runs the phase again, which is right for all that was saved in its midst.
-        type: hasEnded ? "POST" : "PRE",
-        trigger,
-        outcome: hasEnded ? "succeeded" : isInterrupted ? "interrupted" : null,
-        orchestrator_state: {
-            // An issue had one run, and every checkpoint of it must get the same name.
-            run_id: `RUN-issue-${issue_number}`,
-            current_phase: current,
-            completed_phases: isOver ? [...completed, "done"] : completed,
-            phases: { ...phases, done: isOver ? ended : pending },
-            handled_events: [],
-            intake_summary: { started_by: "unknown", title: issue_snapshot.title },
-        },
-    };
-}
-
-;// CONCATENATED MODULE: ./lib/checkpoint/versions/from-1-0.js
-
-
-
-
-/** Git's own way to say "no commit": version 1.0 does not tell what the branch was made from. */
-const unknownCommit = "0".repeat(40);
-/**
- * Version 1.0 as 1.1. What 1.1 adds is derived from the rest; what it has no place for is kept in `metadata`.
- * Why the checkpoint was made is in S3's index only: whoever has read that passes it.
- */
-function from1_0(value, knownTrigger) {
-    const parsed = Checkpoint1_0.safeParse(value);
-    if (!parsed.success)
-        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
-    const old = parsed.data;
-    const words = createWords();
-    const trigger = knownTrigger ?? triggerOf(old);
-    const started = words.time("workflow_state.phase_started_at", old.workflow_state.phase_started_at);
-    const created = words.time("created_at", old.created_at);
-    const node_states = nodesOf(old, words);
-    const files_modified = old.files_modified.map((file, at) => ({
-        ...file,
-        status: words.translate(`files_modified.${at}.status`, file.status, fileStatus, "modified"),
-    }));
-    const agent_outputs = outputsOf(old, words);
-    return {
-        checkpoint_id: old.checkpoint_id,
-        version: "1.1",
-        // Its place in the chain is not written in it. The only use of the number is to make ids longer in time.
-        sequence: 1,
-        ...placeOf(old, trigger),
-        phase_version: 1,
-        created_at: created,
-        duration_ms: trigger === "phase_transition" ? Math.max(0, Date.parse(created) - Date.parse(started)) : 0,
-        issue_number: old.issue_number,
-        session_id: old.session_id,
-        parent_checkpoint_id: null,
-        lease: null,
-        workflow_state: { workflow: "crunch", ...old.workflow_state, phase_started_at: started },
-        issue_snapshot: {
-            ...old.issue_snapshot,
-            head_sha: null,
-            base_branch: "main",
-            base_sha: unknownCommit,
-        },
-        team_state: old.team_state,
-        execution_graph: { ...old.execution_graph, node_states },
-        agent_states: agentStatesOf(old),
-        agent_outputs,
-        acp_state: old.acp_state,
-        knowledge_context: old.knowledge_context,
-        files_modified,
-        artifacts: {},
-        notes: {},
-        partial_work: [],
-        progress: [],
-        governance_results: { quality_gates: [], compliance_checks: [], passed: true },
-        acceptance_criteria: {},
-        error: null,
-        note: null,
-        projections: { comment_id: null, pull_request: null, branch_head: null },
-        pause: null,
-        recovery_info: old.recovery_info,
-        metadata: {
-            upgraded_from: "1.0",
-            // Crunch always computes its own, so what the file said of itself would be lost.
-            version_1_0: { recovery_info: old.recovery_info, ...words.kept() },
-        },
-    };
-}
-function nodesOf({ execution_graph }, words) {
-    const nodes = {};
-    for (const [id, node] of Object.entries(execution_graph.node_states)) {
-        const at = `execution_graph.node_states.${id}`;
-        nodes[id] = {
-            status: words.translate(`${at}.status`, node.status, nodeStatus, "pending"),
-            depends_on: [],
-            agent: null,
-            started_at: node.started_at ? words.time(`${at}.started_at`, node.started_at) : null,
-            completed_at: node.completed_at ? words.time(`${at}.completed_at`, node.completed_at) : null,
-            result: words.text(`${at}.result`, node.result ?? null),
-        };
-    }
-    return nodes;
-}
-function outputsOf({ agent_outputs }, words) {
-    const result = {};
-    for (const [agent, tasks] of Object.entries(agent_outputs)) {
-        const outputs = {};
-        for (const [task, output] of Object.entries(tasks)) {
-            const place = `agent_outputs.${agent}.${task}.completed_at`;
-            outputs[task] = { ...output, completed_at: words.time(place, output.completed_at) };
-        }
-        result[agent] = outputs;
-    }
-    return result;
-}
-/** Who has given a result and has nothing left to do is complete; anybody else is to be asked again. */
-function agentStatesOf({ team_state, agent_outputs }) {
-    const members = new Map(team_state.members.map((member) => [member.agent, member]));
-    const states = {};
-    for (const agent of new Set([...members.keys(), ...Object.keys(agent_outputs)])) {
-        const member = members.get(agent);
-        const outputs = Object.values(Object.hasOwn(agent_outputs, agent) ? (agent_outputs[agent] ?? {}) : {});
-        const isDone = outputs.length > 0 && (member?.tasks_pending ?? 0) === 0;
-        states[agent] = {
-            status: member?.status === "failed" ? "failed" : isDone ? "complete" : "pending",
-            token_usage: { input: 0, output: 0 },
-            tool_invocations: [],
-            summary: outputs.map(({ output_summary }) => output_summary).join("\n"),
-        };
-    }
-    return states;
-}
-
+// EXTERNAL MODULE: ./lib/checkpoint/versions/from-1-0.js + 3 modules
+var from_1_0 = __nccwpck_require__(5788);
 ;// CONCATENATED MODULE: ./lib/checkpoint/upgrade.js
 
 
 
 /** One step a version, oldest first: a new version adds a line here, and the older steps stay as they are. */
-const upgrades = [{ from: "1.0", to: "1.1", step: (value) => from1_0(value) }];
+const upgrades = [{ from: "1.0", to: "1.1", step: (value) => (0,from_1_0/* from1_0 */.L)(value) }];
 const currentVersion = "1.1";
 /** What was read from a checkpoint's file, as the current version would have written it. The schema comes after. */
 function upgradeCheckpoint(value) {
@@ -46163,7 +46039,7 @@ function versionOf(value) {
 }
 function unknownVersion(version) {
     const read = [...upgrades.map(({ from }) => from), currentVersion].map((one) => `"${one}"`);
-    const found = printable(JSON.stringify(version), 60);
+    const found = (0,refusal/* printable */.g$)(JSON.stringify(version), 60);
     return new errors/* CrunchError */.s({
         code: "checkpoint_version",
         message: `The checkpoint has version ${found}, and this Crunch reads ${read.join(" and ")}.`,
@@ -46172,6 +46048,8 @@ function unknownVersion(version) {
 }
 
 ;// CONCATENATED MODULE: ./lib/checkpoint/codec.js
+
+
 
 
 
@@ -46193,7 +46071,7 @@ function encodeCheckpoint(checkpoint) {
     // The schema's output has the schema's order of keys, whatever order the caller built it in.
     const parsed = schema/* Checkpoint */.F9.safeParse(checkpoint);
     if (!parsed.success)
-        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
+        throw (0,refusal/* invalidCheckpoint */.ub)((0,refusal/* firstIssue */.OE)(parsed.error), parsed.error);
     const content = emitYaml(parsed.data);
     const text = `${content}${hashKey}${sha256(content)}\n`;
     refuseTooLarge(Buffer.byteLength(text), maxCheckpointBytes);
@@ -46210,7 +46088,7 @@ function decodeCheckpoint(bytes, options = {}) {
     const value = upgradeCheckpoint(parseContent(verifiedContent(file), maxBytes));
     const parsed = schema/* Checkpoint */.F9.safeParse(value);
     if (!parsed.success)
-        throw invalidCheckpoint(firstIssue(parsed.error), parsed.error);
+        throw (0,refusal/* invalidCheckpoint */.ub)((0,refusal/* firstIssue */.OE)(parsed.error), parsed.error);
     return { ...parsed.data, recovery_info: (0,recovery/* recoveryInfo */.O)(parsed.data) };
 }
 function verifiedContent(file) {
@@ -46233,11 +46111,14 @@ function verifiedContent(file) {
     return content;
 }
 function parseContent(content, maxBytes) {
+    const own = (0,external_node_buffer_.isUtf8)(content) ? readOwnYaml(content.toString("utf8"), maxDepth) : null;
+    if (own !== null)
+        return own;
     try {
         return (0,parse_yaml/* parseYaml */.h)(content, { maxBytes, maxDepth }).value;
     }
     catch (cause) {
-        throw invalidCheckpoint((0,errors/* messageOf */.b)(cause), cause);
+        throw (0,refusal/* invalidCheckpoint */.ub)((0,errors/* messageOf */.b)(cause), cause);
     }
 }
 /** What the reader would refuse must not be written. Also ends on circular metadata. */
@@ -46245,9 +46126,9 @@ function refuseUnwritable(value, depthLeft) {
     if (typeof value !== "object" || value === null)
         return;
     if (depthLeft === 0)
-        throw invalidCheckpoint(`values are nested more than ${maxDepth} levels deep`);
+        throw (0,refusal/* invalidCheckpoint */.ub)(`values are nested more than ${maxDepth} levels deep`);
     if (Object.hasOwn(value, "__proto__"))
-        throw invalidCheckpoint('the key "__proto__" is not allowed');
+        throw (0,refusal/* invalidCheckpoint */.ub)('the key "__proto__" is not allowed');
     for (const inner of Object.values(value))
         refuseUnwritable(inner, depthLeft - 1);
 }
@@ -46319,9 +46200,12 @@ function refuseForeign(index, { issue_number, checkpoint_id }) {
         throw invalid("its latest checkpoint is not among its entries");
     if (!index.checkpoints.some((entry) => entry.checkpoint_id === checkpoint_id))
         return;
-    throw new errors/* CrunchError */.s({
+    throw idTaken(checkpoint_id);
+}
+function idTaken(id) {
+    return new errors/* CrunchError */.s({
         code: "checkpoint_id_taken",
-        message: `The index already has the checkpoint ${checkpoint_id}.`,
+        message: `The chain already has the checkpoint ${id}.`,
         hint: "Create the checkpoint again: it gets a new id.",
     });
 }
@@ -46369,6 +46253,18 @@ function idInLatest(text) {
 }
 function latestMissing(id) {
     return broken("checkpoint_missing", `\`latest\` names ${id}, and there is no such checkpoint.`);
+}
+/** A rollback may be what mends a chain whose latest can't be read: for it the id of the end is enough. */
+function endFor({ trigger }, read, readId) {
+    try {
+        const latest = read();
+        return { id: latest?.checkpoint_id ?? null, latest };
+    }
+    catch (error) {
+        if (trigger !== "rollback" || !(error instanceof CrunchError))
+            throw error;
+        return { id: readId(), latest: null };
+    }
 }
 /** The index with one more entry, if it ends where the chain does: else one of the two was changed by hand. */
 function extendChain(index, checkpoint, { expectedLatest: latest, retention }, storage) {
@@ -46444,6 +46340,35 @@ function pageMissing(number) {
         message: `The checkpoint index names a page ${number}, which is not there.`,
         hint: "Restore the index files of the chain from the previous commit of the storage branch.",
     });
+}
+
+;// CONCATENATED MODULE: ./lib/adapters/recent.js
+/** What was seen of the things used last: a bot works for months, on more issues than it can remember. */
+class Recent {
+    #most;
+    #seen = new Map();
+    constructor(most) {
+        this.#most = most;
+    }
+    get(key) {
+        const value = this.#seen.get(key);
+        if (value !== undefined)
+            this.set(key, value);
+        return value;
+    }
+    set(key, value) {
+        this.#seen.delete(key);
+        this.#seen.set(key, value);
+        if (this.#seen.size <= this.#most)
+            return;
+        for (const oldest of this.#seen.keys()) {
+            this.#seen.delete(oldest);
+            return;
+        }
+    }
+    delete(key) {
+        this.#seen.delete(key);
+    }
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/git-data.js
@@ -46529,6 +46454,8 @@ async function readFileAt(repository, path, ref) {
 
 
 
+
+
 /**
  * How long a branch is taken to be where it was last seen. GitHub refuses an advance from a commit that the branch
  * left sideways, but not from one that it was moved back from by hand: so after a long agent's run, look first.
@@ -46536,7 +46463,7 @@ async function readFileAt(repository, path, ref) {
 const trustedMs = 10_000;
 function createChainTips(repository, layout, branchOf, now) {
     const pathOf = (issue, path) => `${layout.folder(issue)}/${path}`;
-    const seen = new Map();
+    const seen = new Recent(100);
     function remember(issue, tip, at = now()) {
         seen.set(issue, { tip, at });
         return tip;
@@ -46566,8 +46493,28 @@ function createChainTips(repository, layout, branchOf, now) {
             throw latestMissing(id);
         return decodeOfChain(target, issue, id);
     }
+    /** The end of the chain for a rollback, which may be what mends a latest that can't be read. */
+    async function readForRollback(issue) {
+        try {
+            return await read(issue);
+        }
+        catch (error) {
+            if (!(error instanceof errors/* CrunchError */.s))
+                throw error;
+            const commit = await branchTip(repository, branchOf(issue));
+            const index = commit && (await readIndex(issue, commit));
+            if (!index)
+                throw error;
+            return { commit, latest: null, unreadable: index.latest, index };
+        }
+    }
+    async function readIndex(issue, commit) {
+        const bytes = await readFileAt(repository, pathOf(issue, layout.index), commit.sha);
+        return bytes && parseIndex(bytes.toString("utf8"));
+    }
     return {
         read,
+        readForRollback,
         remember,
         /** As last seen, however long ago. */
         known: async (issue) => seen.get(issue)?.tip ?? read(issue),
@@ -46579,12 +46526,53 @@ function createChainTips(repository, layout, branchOf, now) {
         async index(issue, tip) {
             if (tip.index !== undefined)
                 return tip.index;
-            if (!tip.commit)
-                return null;
-            const bytes = await readFileAt(repository, pathOf(issue, layout.index), tip.commit.sha);
-            return bytes && parseIndex(bytes.toString("utf8"));
+            return tip.commit && readIndex(issue, tip.commit);
         },
     };
+}
+
+;// CONCATENATED MODULE: ./lib/adapters/github/checkpoint-commit.js
+
+
+
+
+/** All that a put writes and takes away as one commit, to which no branch points yet. */
+async function commitCheckpoint(repository, own, tip, { files = [], codeCommit }) {
+    const { layout, compress } = own.storage;
+    const { issue_number: issue, checkpoint_id: id } = own.checkpoint;
+    const folder = `${layout.folder(issue)}/`;
+    const written = [
+        ...files,
+        fileOf(layout.checkpoint(id, compress), own.content),
+        ...own.next.pages.map(({ number, text }) => fileOf(layout.page(number), text)),
+        fileOf(layout.index, own.next.index.text),
+        { ...fileOf(layout.latest, (0,checkpoint_layout/* fileName */.tS)(id, compress)), mode: "120000" },
+    ];
+    const entries = await treeEntries(repository, written, folder);
+    const removed = own.next.removed.map((entry) => {
+        const path = folder + layout.checkpoint(entry.checkpoint_id, entry.compressed);
+        return { path, mode: "100644", type: "blob", sha: null };
+    });
+    const parents = [tip?.sha, codeCommit].filter((sha) => typeof sha === "string");
+    const rest = { baseTree: tip?.tree ?? null, parents, message: commitMessage(own.checkpoint) };
+    try {
+        return await createCommit(repository, { ...rest, entries: [...entries, ...removed] });
+    }
+    catch (error) {
+        // GitHub refuses to delete what somebody has deleted already: then the files stay that are still there.
+        if (removed.length === 0 || (0,client/* statusOf */.c2)(error) !== 422)
+            throw error;
+        return createCommit(repository, { ...rest, entries });
+    }
+}
+function fileOf(path, content) {
+    return { path, mode: "100644", content: Buffer.from(content), status: "modified" };
+}
+/** `[skip ci]`: a checkpoint starts nobody's CI. The nonce keeps two racers with equal content from sharing a SHA. */
+function commitMessage(checkpoint) {
+    const { checkpoint_id, trigger, outcome, workflow_state: state } = checkpoint;
+    const what = `${state.current_phase}: ${trigger}${outcome ? ` (${outcome})` : ""}`;
+    return `${what} [skip ci]\n\nCheckpoint: ${checkpoint_id}\nNonce: ${(0,external_node_crypto_.randomBytes)(8).toString("hex")}\n`;
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/issues-with-chains.js
@@ -46689,8 +46677,6 @@ async function holds(repository, tip, commit) {
 
 
 
-
-
 /**
  * Checkpoints as commits on a branch of the repo, through the Git Data API: a tree, a commit and one move of the
  * ref, which is the only commit point.
@@ -46718,47 +46704,21 @@ function createGitHubStore(repository, branchTemplate, options = {}) {
         refuseTooMuch(content, next, options.files, storage);
         return next;
     }
-    async function commitOf(checkpoint, tip, own, { files = [], codeCommit }) {
-        const { issue_number: issue, checkpoint_id: id } = checkpoint;
-        const name = (0,checkpoint_layout/* fileName */.tS)(id, storage.compress);
-        const written = [
-            ...files,
-            textFile(layout.checkpoint(id, storage.compress), own.content),
-            ...own.next.pages.map(({ number, text }) => textFile(layout.page(number), text)),
-            textFile(layout.index, own.next.index.text),
-            { ...textFile(layout.latest, name), mode: "120000" },
-        ];
-        const folder = `${layout.folder(issue)}/`;
-        const entries = await treeEntries(repository, written, folder);
-        const removed = own.next.removed.map((entry) => {
-            const path = folder + layout.checkpoint(entry.checkpoint_id, entry.compressed);
-            return { path, mode: "100644", type: "blob", sha: null };
-        });
-        const parents = [tip.commit?.sha, codeCommit].filter((sha) => typeof sha === "string");
-        const rest = { baseTree: tip.commit?.tree ?? null, parents, message: commitMessage(checkpoint) };
-        try {
-            return await createCommit(repository, { ...rest, entries: [...entries, ...removed] });
-        }
-        catch (error) {
-            // GitHub refuses to delete what somebody has deleted already: then the files stay that are still there.
-            if (removed.length === 0 || (0,client/* statusOf */.c2)(error) !== 422)
-                throw error;
-            return createCommit(repository, { ...rest, entries });
-        }
-    }
     async function put(checkpoint, options) {
         const content = encodeForChain(checkpoint, options, storage);
         const issue = checkpoint.issue_number;
-        let tip = await tips.recent(issue);
+        const isRollback = checkpoint.trigger === "rollback";
+        const read = isRollback ? tips.readForRollback : tips.read;
+        let tip = isRollback ? await read(issue) : await tips.recent(issue);
         // On a branch that issues share, the tip may have moved without touching this chain: then build on the new one.
         for (;;) {
-            if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest) {
-                tip = await tips.read(issue);
-                if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest)
+            if (endOf(tip) !== options.expectedLatest) {
+                tip = await read(issue);
+                if (endOf(tip) !== options.expectedLatest)
                     return { status: "conflict", latest: tip.latest };
             }
             const next = await step(checkpoint, tip, content, options);
-            const commit = await commitOf(checkpoint, tip, { content, next }, options);
+            const commit = await commitCheckpoint(repository, { checkpoint, content, next, storage }, tip.commit, options);
             const from = tip.commit?.sha ?? null;
             const moved = await moveRef(repository, branchOf(issue), { from, to: commit.sha });
             if (moved.status === "moved") {
@@ -46767,7 +46727,7 @@ function createGitHubStore(repository, branchTemplate, options = {}) {
             }
             if (moved.tip === from)
                 throw refusedByGitHub(branchOf(issue));
-            tip = await tips.read(issue);
+            tip = await read(issue);
         }
     }
     return {
@@ -46794,22 +46754,14 @@ function createGitHubStore(repository, branchTemplate, options = {}) {
             : issuesByFolder(repository, branchTemplate, layout),
     };
 }
-function textFile(path, content) {
-    return { path, mode: "100644", content: Buffer.from(content), status: "modified" };
-}
+const endOf = (tip) => tip.latest?.checkpoint_id ?? tip.unreadable ?? null;
 /** The branch did not move, and yet a plain advance was refused: a rule of the repo forbids it. */
 function refusedByGitHub(branch) {
     return new errors/* CrunchError */.s({
         code: "storage_branch_refused",
         message: `GitHub does not let Crunch advance the branch \`${branch}\`.`,
-        hint: "Exempt that branch from the repo's rules, or name another one with `storage.branch` in .github/crunch.yml.",
+        hint: "Exempt that branch from the repo's rules, or name another one with `checkpoint.storage.branch` in .github/crunch.yml.",
     });
-}
-/** `[skip ci]`: a checkpoint starts nobody's CI. The nonce keeps two racers with equal content from sharing a SHA. */
-function commitMessage(checkpoint) {
-    const { checkpoint_id, trigger, outcome, workflow_state: state } = checkpoint;
-    const what = `${state.current_phase}: ${trigger}${outcome ? ` (${outcome})` : ""}`;
-    return `${what} [skip ci]\n\nCheckpoint: ${checkpoint_id}\nNonce: ${(0,external_node_crypto_.randomBytes)(8).toString("hex")}\n`;
 }
 
 ;// CONCATENATED MODULE: ./lib/adapters/github/code-host.js
@@ -47028,6 +46980,20 @@ function createIssueTracker(repository, ownLogin) {
                 return "triage";
             return schemas/* enum */.k5n(["admin", "write", "read", "none"]).catch("none").parse(permission);
         },
+        async labeledBy(issue, label) {
+            let last = null;
+            for (let page = 1;; page++) {
+                const query = { ...names, issue_number: issue, per_page: 100, page };
+                const { data } = await octokit.issues.listEvents(query);
+                for (const event of data) {
+                    if (event.event !== "labeled" || !("label" in event) || event.label?.name !== label)
+                        continue;
+                    last = { login: event.actor.login, at: event.created_at };
+                }
+                if (data.length < 100)
+                    return last;
+            }
+        },
         async addLabel(issue, label) {
             await (0,client/* repeated */.ZD)(() => octokit.issues.addLabels({ ...names, issue_number: issue, labels: [label] }));
         },
@@ -47078,8 +47044,6 @@ async function runStatus(repository, runId) {
     }
 }
 
-// EXTERNAL MODULE: external "node:buffer"
-var external_node_buffer_ = __nccwpck_require__(4573);
 ;// CONCATENATED MODULE: ./lib/adapters/github/tarball.js
 
 
@@ -47089,8 +47053,8 @@ async function fetchTarball(repository, sha) {
     return external_node_buffer_.Buffer.from(data);
 }
 
-// EXTERNAL MODULE: ./lib/adapters/liveness.js + 1 modules
-var liveness = __nccwpck_require__(2604);
+// EXTERNAL MODULE: ./lib/adapters/liveness.js
+var liveness = __nccwpck_require__(2779);
 // EXTERNAL MODULE: ./lib/adapters/process/child-environment.js
 var child_environment = __nccwpck_require__(2164);
 // EXTERNAL MODULE: ./lib/adapters/process/run-process.js + 2 modules
@@ -47119,10 +47083,10 @@ function createCommandRunner(options) {
 
 // EXTERNAL MODULE: external "node:fs/promises"
 var promises_ = __nccwpck_require__(1455);
-// EXTERNAL MODULE: external "node:os"
-var external_node_os_ = __nccwpck_require__(8161);
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __nccwpck_require__(6760);
+// EXTERNAL MODULE: ./lib/adapters/process/temporary-folder.js
+var temporary_folder = __nccwpck_require__(7662);
 ;// CONCATENATED MODULE: ./lib/adapters/workspace/file-index.js
 
 
@@ -47478,7 +47442,7 @@ async function extractTarball(tarball, directory) {
 
 
 function createWorkspaceProvider(options) {
-    const newFolder = (kind) => (0,promises_.mkdtemp)((0,external_node_path_.join)(options.tempRoot ?? (0,external_node_os_.tmpdir)(), `crunch-${kind}-`));
+    const newFolder = (kind) => (0,temporary_folder/* temporaryFolder */.y)(kind, options.tempRoot);
     return options.directory === undefined
         ? temporaryWorkspaces(options.fetchTarball, newFolder)
         : inPlaceWorkspaces(options.directory, options, newFolder);
@@ -47627,7 +47591,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 4726:
+/***/ 818:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -47636,8 +47600,8 @@ __nccwpck_require__.d(__webpack_exports__, {
   N: () => (/* binding */ handleEvent)
 });
 
-// EXTERNAL MODULE: ./lib/adapters/liveness.js + 1 modules
-var liveness = __nccwpck_require__(2604);
+// EXTERNAL MODULE: ./lib/adapters/liveness.js
+var liveness = __nccwpck_require__(2779);
 // EXTERNAL MODULE: ./lib/commands/index.js + 7 modules
 var commands = __nccwpck_require__(82);
 ;// CONCATENATED MODULE: ./lib/workflow/labels.js
@@ -47679,11 +47643,6 @@ function phaseNamed(workflow, name) {
     if (!phase)
         throw new Error(`workflow ${workflow.name} has no phase ${name}`);
     return phase;
-}
-/** Everything that runs after the named phase. */
-function phasesAfter(workflow, name) {
-    const names = phasesInOrder(workflow).map((phase) => phase.name);
-    return names.slice(names.indexOf(name) + 1);
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/refuse.js
@@ -47975,9 +47934,13 @@ function decide(situation) {
     const decision = decideFreely(situation);
     // A configuration that can't be read names no agent either: what is wrong with it says more.
     const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
+    const { event, issue, obstacle } = situation;
+    // Where to save, and whether at all, is what such a configuration does not tell.
+    const isUnsaved = obstacle !== null && obstacle.code !== "not_allowed" && addsCheckpoint(decision);
+    if (isUnsaved)
+        return refuse(obstacle.code, obstacle.detail);
     if (!isStep(decision) && !lacksAgent)
         return decision;
-    const { event, issue, obstacle } = situation;
     if (!issue.isOpen) {
         // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.
         return event.kind === "started"
@@ -47985,6 +47948,10 @@ function decide(situation) {
             : refuse("issue_closed", "the issue is closed");
     }
     return obstacle ? refuse(obstacle.code, obstacle.detail) : decision;
+}
+/** Besides the steps of a run. */
+function addsCheckpoint({ kind }) {
+    return kind === "save" || kind === "rollback" || kind === "pause";
 }
 function decideFreely(situation) {
     const { event, latest } = situation;
@@ -47995,9 +47962,10 @@ function decideFreely(situation) {
         return refusal;
     const isHandled = latest?.orchestrator_state.handled_events.includes(event.key) ?? false;
     if (isHandled && leadsOn(event)) {
-        return situation.isHeld
-            ? { kind: "ignore", reason: "already being handled" }
-            : goOn(situation, phasesOf(situation), null);
+        if (situation.isHeld)
+            return { kind: "ignore", reason: "already being handled" };
+        const requested = hasGoneBack(situation) ? currentStanding(situation).phase : null;
+        return goOn(situation, phasesOf(situation), requested);
     }
     if (isHandled)
         return { kind: "ignore", reason: "done before" };
@@ -48015,6 +47983,14 @@ function decideFreely(situation) {
 /** Whether an event that is delivered again may go on with a run: what was asked for once is not asked for twice. */
 function leadsOn(event) {
     return event.kind !== "command" || ["run", "resume", "restart"].includes(event.command.name);
+}
+/** A resume from an older checkpoint has put the run back to it, and has not gone on from there yet. */
+function hasGoneBack({ event, latest }) {
+    if (event.kind !== "command" || event.command.name !== "resume" || !latest)
+        return false;
+    const { pause, metadata, orchestrator_state: run } = latest;
+    const isLast = run.handled_events.at(-1) === event.key;
+    return isLast && pause?.kind === "rollback" && metadata.rollback_to === event.command.checkpoint;
 }
 function onCommand(situation, command) {
     const { latest, isHeld, issue, workflow } = situation;
@@ -49126,7 +49102,7 @@ function artifactDiffs(before, after, contents) {
         before: old && { hash: old.hash, size_bytes: old.size_bytes },
         after: now && { hash: now.hash, size_bytes: now.size_bytes },
         sizeDelta: (now?.size_bytes ?? 0) - (old?.size_bytes ?? 0),
-        diff: diffOf(contents, key),
+        diff: diffOf(contents, key, kindOf(old, now)),
     }));
 }
 /** Notes are told apart by their hash where checkpoints record it, else by what the caller read. */
@@ -49138,13 +49114,13 @@ function noteDiffs(before, after, contents) {
         ...recorded.filter(isOther).map(({ key, before: old, after: now }) => ({
             agent: key,
             kind: kindOf(old, now),
-            diff: diffOf(contents, key),
+            diff: diffOf(contents, key, kindOf(old, now)),
         })),
         ...read
             .map(([agent, text]) => ({
             agent,
             kind: kindOf(text.before, text.after),
-            diff: diffOf(contents, agent),
+            diff: diffOf(contents, agent, kindOf(text.before, text.after)),
         }))
             .filter(({ diff }) => diff !== null),
     ];
@@ -49168,9 +49144,13 @@ function kindOf(before, after) {
         return "added";
     return after === null ? "removed" : "changed";
 }
-function diffOf(contents, key) {
+/** A text that one side should have and that could not be read has no diff: it would look as if all of it were gone. */
+function diffOf(contents, key, kind) {
     const text = Object.hasOwn(contents, key) ? contents[key] : undefined;
-    return text === undefined ? null : textDiff(text.before ?? "", text.after ?? "");
+    if (text === undefined)
+        return null;
+    const isUnread = kind === "changed" && (text.before === null || text.after === null);
+    return isUnread ? null : textDiff(text.before ?? "", text.after ?? "");
 }
 
 ;// CONCATENATED MODULE: ./lib/checkpoint/diff-gates.js
@@ -49406,7 +49386,7 @@ async function readArtifact(store, issue, artifact) {
     });
 }
 
-;// CONCATENATED MODULE: ./lib/render/text.js
+;// CONCATENATED MODULE: ./lib/markdown.js
 /** Text of others, made harmless inside Markdown: no mentions, no HTML, no markers of ours. */
 function plain(text) {
     return (text
@@ -49427,16 +49407,6 @@ function fenced(text, language = "text") {
     const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));
     const fence = "`".repeat(longest + 1);
     return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
-}
-function duration(ms) {
-    if (ms < 1000)
-        return `${ms} ms`;
-    const seconds = Math.round(ms / 1000);
-    if (seconds < 60)
-        return `${seconds} s`;
-    return seconds < 3600
-        ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-        : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
 ;// CONCATENATED MODULE: ./lib/render/diff-view.js
@@ -49480,6 +49450,19 @@ function diff_view_visible(text) {
     return text
         .replace(/\r\n?/g, "\n")
         .replace(/[^\P{Cc}\n\t]|\p{Cs}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}
+
+;// CONCATENATED MODULE: ./lib/render/duration.js
+/** A time span for people. */
+function duration(ms) {
+    if (ms < 1000)
+        return `${ms} ms`;
+    const seconds = Math.round(ms / 1000);
+    if (seconds < 60)
+        return `${seconds} s`;
+    return seconds < 3600
+        ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+        : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
 ;// CONCATENATED MODULE: ./lib/render/diff-rows.js
@@ -50739,6 +50722,143 @@ function renderConfigProblems(problems) {
     return `the configuration is not valid:\n\n${fenced([...lines, ...more].join("\n"))}\n`;
 }
 
+;// CONCATENATED MODULE: ./lib/app/last-valid.js
+
+/**
+ * The newest checkpoint that loads and whose ancestors all load, too, or were taken away by retention. For when the
+ * latest can't be read: goes from the end of the index backwards.
+ */
+async function lastValidCheckpoint(store, issue) {
+    const broken = [];
+    const entries = await reading(broken, "index", () => store.list(issue, { removed: true }));
+    const judge = createJudge(store, issue, entries, broken);
+    if (entries === null) {
+        // Without an index there is one line to follow, from the latest to its parents.
+        const latest = await reading(broken, "latest", () => store.latest(issue));
+        return { checkpoint: latest && (await judge(latest.checkpoint_id)), broken };
+    }
+    for (const { checkpoint_id, removed_at } of entries.toReversed()) {
+        const checkpoint = removed_at === undefined ? await judge(checkpoint_id) : null;
+        if (checkpoint)
+            return { checkpoint, broken };
+    }
+    return { checkpoint: null, broken };
+}
+/** Gives a checkpoint back if it and its ancestors are sound. Each is judged once, however many descend from it. */
+function createJudge(store, issue, entries, broken) {
+    const known = new Map();
+    const places = new Map(entries?.map(({ checkpoint_id }, at) => [checkpoint_id, at]));
+    /** The parent of a sound checkpoint (null: none), or undefined for one that is broken. */
+    async function parentOf(id, line) {
+        const place = places.get(id);
+        const entry = place === undefined ? undefined : entries?.[place];
+        const loaded = entry?.removed_at === undefined ? await load(id) : null;
+        const parent = entry?.removed_at === undefined ? loaded?.parent_checkpoint_id : entry.parent_checkpoint_id;
+        if (parent === undefined || parent === null)
+            return parent;
+        const isBefore = entries === null ? !line.has(parent) : (places.get(parent) ?? Infinity) < (place ?? -1);
+        if (isBefore)
+            return parent;
+        broken.push({ id, reason: `It names the parent ${parent}, which does not come before it.` });
+        return undefined;
+    }
+    async function load(id) {
+        let isMissing = false;
+        const loaded = await reading(broken, id, async () => {
+            const found = await store.load(issue, id);
+            isMissing = found === null;
+            return found;
+        });
+        // Without an index nothing tells whether retention took it away.
+        if (isMissing)
+            broken.push({ id, reason: "Its file is missing." });
+        return loaded;
+    }
+    return async function judge(id) {
+        const line = new Set();
+        let at = id;
+        while (typeof at === "string" && !known.has(at)) {
+            line.add(at);
+            at = await parentOf(at, line);
+        }
+        const isSound = typeof at === "string" ? known.get(at) === true : at === null;
+        for (const one of line)
+            known.set(one, isSound);
+        return isSound ? store.load(issue, id) : null;
+    };
+}
+/** A finding about the chain becomes an entry of `broken`. A network that is down says nothing about the chain. */
+async function reading(broken, id, read) {
+    try {
+        return await read();
+    }
+    catch (error) {
+        if (!(error instanceof errors/* CrunchError */.s))
+            throw error;
+        broken.push({ id, reason: error.message });
+        return null;
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/app/mend.js
+
+
+/** Whether an error says that the chain's own files are not what Crunch wrote. */
+function isBrokenChain(error) {
+    return (error instanceof errors/* CrunchError */.s && /^(checkpoint|index)_(?!contended|too_large|id_taken)/.test(error.code));
+}
+/** The same error, with the newest checkpoint that can still be gone back to. */
+async function withWayOut(store, issue, error) {
+    const { checkpoint } = await lastValidCheckpoint(store, issue);
+    if (!checkpoint)
+        return error;
+    const { code, message, cause } = error;
+    const id = checkpoint.checkpoint_id;
+    const hint = `The newest checkpoint that can be read is \`${id}\` of ${checkpoint.created_at}. Comment \`/crunch rollback ${id}\` to go back to it.`;
+    return new errors/* CrunchError */.s({ code, message, hint, cause });
+}
+/**
+ * The latest checkpoint. Where it can't be read, a rollback to one that can still goes on, from a stand-in; anything
+ * else is told which one that is.
+ */
+async function readLatest(store, code, event) {
+    try {
+        return await store.latest(event.issue);
+    }
+    catch (error) {
+        if (!isBrokenChain(error))
+            throw error;
+        const isRollback = event.kind === "command" && event.command.name === "rollback";
+        const target = isRollback
+            ? await store.load(event.issue, event.command.checkpoint).catch(() => null)
+            : null;
+        const instead = target && (await standIn(store, code, target));
+        if (instead)
+            return instead;
+        throw await withWayOut(store, event.issue, error);
+    }
+}
+/**
+ * A stand-in for a latest checkpoint that can't be read: nothing of what it held is known, so that a rollback puts
+ * back all that its target had.
+ */
+async function standIn(store, code, target) {
+    const end = (await store.list(target.issue_number, { removed: true })).at(-1);
+    if (!end)
+        return null;
+    const { branch } = target.issue_snapshot;
+    const tip = branch === null ? null : await code.head(branch);
+    return {
+        ...target,
+        checkpoint_id: end.checkpoint_id,
+        sequence: end.sequence ?? target.sequence,
+        lease: null,
+        artifacts: {},
+        notes: {},
+        issue_snapshot: { ...target.issue_snapshot, head_sha: tip?.sha ?? null },
+    };
+}
+
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __nccwpck_require__(6760);
 // EXTERNAL MODULE: ./lib/adapters/process/child-environment.js
@@ -50751,15 +50871,15 @@ var workflow_commands = __nccwpck_require__(912);
 var external_node_fs_ = __nccwpck_require__(3024);
 // EXTERNAL MODULE: external "node:fs/promises"
 var promises_ = __nccwpck_require__(1455);
-// EXTERNAL MODULE: external "node:os"
-var external_node_os_ = __nccwpck_require__(8161);
+// EXTERNAL MODULE: ./lib/adapters/process/temporary-folder.js
+var temporary_folder = __nccwpck_require__(7662);
 ;// CONCATENATED MODULE: ./lib/adapters/agents/contract-files.js
 
 
 
 
 async function createContractFiles(context) {
-    const directory = await (0,promises_.mkdtemp)((0,external_node_path_.join)((0,external_node_os_.tmpdir)(), "crunch-agent-"));
+    const directory = await (0,temporary_folder/* temporaryFolder */.y)("agent");
     const files = {
         context: (0,external_node_path_.join)(directory, "context.json"),
         result: (0,external_node_path_.join)(directory, "result.json"),
@@ -51083,6 +51203,7 @@ function isAllowedCommand(operator, argv) {
 }
 
 ;// CONCATENATED MODULE: ./lib/gates/command.js
+
 /** Passes when a command exits with 0 in the workspace. */
 function commandGate(options) {
     return {
@@ -51104,7 +51225,7 @@ function commandGate(options) {
             return {
                 status: passed ? "passed" : "failed",
                 summary: `${shown}: ${command_howItEnded(result.status, result.exitCode)}`,
-                details: `\`${shown}\` ${command_howItEnded(result.status, result.exitCode)} after ${result.durationMs} ms.\n\n${command_fenced(result.output)}`,
+                details: `\`${shown}\` ${command_howItEnded(result.status, result.exitCode)} after ${result.durationMs} ms.\n\n${result.output.trim() === "" ? "It printed nothing." : fenced(result.output)}`,
             };
         },
     };
@@ -51117,12 +51238,6 @@ function command_howItEnded(status, exitCode) {
     if (status === "interrupted")
         return "was interrupted";
     return `exit code ${exitCode}`;
-}
-/** A fence longer than any run of backticks inside, so that output can't break out of it. */
-function command_fenced(output) {
-    const longest = Math.max(2, ...[...output.matchAll(/`+/g)].map((run) => run[0].length));
-    const fence = "`".repeat(longest + 1);
-    return output.trim() === "" ? "It printed nothing." : `${fence}text\n${output.trimEnd()}\n${fence}`;
 }
 
 ;// CONCATENATED MODULE: ./lib/gates/output.js
@@ -51244,6 +51359,7 @@ function planFor(options) {
         phases,
         checkpoints: checkpoint.triggers,
         layout: (0,layout/* createLayout */.Vz)(checkpoint.storage.location),
+        isCompressed: checkpoint.storage.compress,
         retention: checkpoint.retention,
     };
     const detail = [...new Set(findings)].join("; ");
@@ -51441,6 +51557,7 @@ function isAskedAbout(latest, { mark }) {
 
 
 
+
 const configFile = ".github/crunch.yml";
 const checkpointFile = ".claude/checkpoint-config.yaml";
 /** The repo's configuration, from the default branch and nowhere else: a pull request can't change it. */
@@ -51472,8 +51589,11 @@ function obstacleOf(problems, { enabled }) {
     const detail = "checkpoints are turned off here (`checkpoint.enabled: false`), and they are all the memory Crunch has";
     return { code: "disabled", detail };
 }
-async function loadIssue(deps, configured, number) {
-    const [issue, latest] = await Promise.all([deps.tracker.issue(number), configured.store.latest(number)]);
+async function loadIssue(deps, configured, event) {
+    const [issue, latest] = await Promise.all([
+        deps.tracker.issue(event.issue),
+        readLatest(configured.store, deps.code, event),
+    ]);
     const { plan, obstacle } = planFor({
         config: configured.config,
         checkpoint: configured.checkpoint,
@@ -51490,6 +51610,30 @@ function defaultConfig() {
     if (parsed.status !== "ok")
         throw new Error("the defaults are not a valid configuration");
     return parsed.config;
+}
+
+;// CONCATENATED MODULE: ./lib/app/missed-label.js
+
+
+
+/** A label counts only with the name of who added it: not everybody who may label may start a run. */
+async function labelEvent(tracker, issue, label) {
+    const by = await tracker.labeledBy(issue, label);
+    if (by === null || by.login.endsWith("[bot]"))
+        return null;
+    return { kind: "labeled", issue, label, actor: by.login, key: `label:${label}@${by.at}` };
+}
+/**
+ * What a person wished by a label while nobody listened. The label that was there when the checkpoint was made, and
+ * the one it leads to, are none: Crunch may have died before it moved the one to the other.
+ */
+async function missedLabel(tracker, situation) {
+    const { event, latest, issue, isHeld, workflow } = situation;
+    if (event.kind !== "started" || isHeld || !latest)
+        return null;
+    const known = [...latest.issue_snapshot.labels, labelFor(currentStanding(situation))];
+    const [label, ...others] = knownStateLabels(workflow, issue.labels).filter((each) => !known.includes(each));
+    return label === undefined || others.length > 0 ? null : labelEvent(tracker, issue.number, label);
 }
 
 ;// CONCATENATED MODULE: ./lib/render/stale.js
@@ -51533,6 +51677,7 @@ function withHandled(handled, key) {
 
 
 
+
 const mostTries = 10;
 /**
  * Adds a checkpoint that a person asked for on top of whatever is the latest. It may come in between those of a
@@ -51542,7 +51687,7 @@ async function append(handling, addition) {
     const { deps, sessionId, event, store } = handling;
     const maker = { now: () => deps.clock.now(), randomHex: randomHex, sessionId };
     for (let tries = 0; tries < mostTries; tries++) {
-        const latest = await store.latest(event.issue);
+        const latest = await readLatest(store, deps.code, event);
         if (!latest)
             return null;
         const { change, parent, options } = await addition(latest);
@@ -51603,14 +51748,20 @@ function isUnfinished(latest, phase) {
     return latest.type === "PRE" || latest.error?.code === "agent_timed_out";
 }
 
+// EXTERNAL MODULE: ./lib/checkpoint/versions/from-1-0.js + 3 modules
+var from_1_0 = __nccwpck_require__(5788);
 ;// CONCATENATED MODULE: ./lib/engine/snapshot.js
+
 /** The issue and its code as a phase finds them. */
 async function snapshotOf(session, latest, issue, branchSeen) {
     const before = latest?.issue_snapshot ?? null;
     if (!before)
         return { ...snapshot_textOf(issue), ...(await freshBase(session)) };
-    if (before.head_sha === null)
-        return { ...before, ...snapshot_textOf(issue) };
+    if (before.head_sha === null) {
+        // An imported run does not know what its code was based on.
+        const base = before.base_sha === from_1_0/* unknownCommit */.A ? await freshBase(session) : {};
+        return { ...before, ...base, ...snapshot_textOf(issue) };
+    }
     // Once there is a branch the base no longer matters: what people push to the branch is worked on.
     const head = branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
     return { ...before, ...snapshot_textOf(issue), head_sha: head };
@@ -52328,7 +52479,7 @@ async function runPhase(session, claim, issue) {
             compliance_checks: [],
             passed: failure === null,
         },
-        acceptance_criteria: { ...result.acceptanceCriteria },
+        acceptance_criteria: { ...claim.acceptance_criteria, ...result.acceptanceCriteria },
         notes: notes.notes,
         partial_work: [...(partial?.partial_work ?? [])],
         progress: progressKeptOf(result.progress),
@@ -52474,7 +52625,7 @@ const gateMarks = { passed: "✅", failed: "❌", skipped: "➖" };
 function renderStatus(view) {
     const { checkpoint } = view;
     const id = checkpoint.checkpoint_id;
-    const link = `[\`${id}\`](${view.fileUrl(`checkpoints/${id}.yaml`)})`;
+    const link = `[\`${id}\`](${view.checkpointUrl})`;
     return [
         `### ${headline(view)}`,
         phaseTable(view),
@@ -52593,13 +52744,15 @@ function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoi
 /** Where a run stands, as Markdown with links into the repo. */
 function statusText(options) {
     const { checkpoint, plan, issue, storageBranch } = options;
+    const file = `${plan.layout.folder(issue.number)}/${plan.layout.checkpoint(checkpoint.checkpoint_id, plan.isCompressed)}`;
+    const isLocal = issue.url.startsWith("file:");
     const web = issue.url.replace(/\/issues\/\d+$/, "");
     const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
     return renderStatus({
         checkpoint,
         workflow: plan.workflow,
         standing,
-        fileUrl: (path) => encodeURI(`${web}/blob/${storageBranch}/${plan.layout.folder(issue.number)}/${path}`),
+        checkpointUrl: isLocal ? file : encodeURI(`${web}/blob/${storageBranch}/${file}`),
         pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
         isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
         hasDiverged: options.hasDiverged ?? false,
@@ -52629,13 +52782,14 @@ function createProjector(options) {
     const headsKnown = new Set();
     const checksSent = new Set();
     let comment = null;
-    let pullRequest = null;
+    /** By run: one that begins again on a new branch has a pull request of its own. */
+    const pullRequests = new Map();
     let branchSeen;
     async function projectBranch({ issue_snapshot: { branch, head_sha: head }, projections, session_id, }) {
         if (branch === null || head === null || branchesAt.get(branch) === head)
             return true;
-        const isNew = session_id === options.sessionId;
-        // Only a commit of this very session can't have been shown before.
+        // Only a commit of this very session can't have been shown before. Its checkpoints may also name an older one.
+        const isNew = session_id === options.sessionId && head !== options.headBefore;
         const from = branchesAt.get(branch) ?? (isNew ? null : ((await code.head(branch))?.sha ?? null));
         // It was there and is gone: a person deleted it, after a merge perhaps, and it stays so.
         if (from === null && !isNew && projections.branch_head !== null)
@@ -52651,7 +52805,7 @@ function createProjector(options) {
     }
     async function projectPullRequest(checkpoint) {
         const { branch, head_sha, base_sha, base_branch } = checkpoint.issue_snapshot;
-        const known = checkpoint.projections.pull_request ?? pullRequest;
+        const known = checkpoint.projections.pull_request ?? pullRequests.get(checkpoint.orchestrator_state.run_id) ?? null;
         if (known !== null || branch === null || head_sha === null || head_sha === base_sha)
             return known;
         const text = renderPullRequest(checkpoint);
@@ -52695,7 +52849,10 @@ function createProjector(options) {
         const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
         branchSeen = undefined;
         const isOnBranch = await projectBranch(checkpoint);
-        pullRequest = isOnBranch ? await projectPullRequest(checkpoint) : checkpoint.projections.pull_request;
+        const pullRequest = isOnBranch
+            ? await projectPullRequest(checkpoint)
+            : checkpoint.projections.pull_request;
+        pullRequests.set(checkpoint.orchestrator_state.run_id, pullRequest);
         const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
         const body = statusText({
             ...{ checkpoint, plan, issue, storageBranch: options.storageBranch, pullRequest, isLabelRemoved },
@@ -52716,6 +52873,8 @@ function createProjector(options) {
 }
 
 ;// CONCATENATED MODULE: ./lib/app/run-loop.js
+
+
 
 
 
@@ -52797,6 +52956,10 @@ async function settle(handling, decision) {
     const { latest, issue } = handling.loaded;
     if (!latest)
         return { status: "ignored", reason: "no run has begun" };
+    // The label is shown last: where it says that all is done, a start has nothing to put right.
+    const isShown = decision.kind === "finish" && issue.labels.includes(labelFor(currentStanding(handling.situation)));
+    if (handling.event.kind === "started" && isShown)
+        return end(handling, decision, { latest, issue });
     const shown = await show(sessionFor(handling), { latest, issue }, "keep");
     return end(handling, decision, shown);
 }
@@ -52831,9 +52994,13 @@ async function end(handling, decision, { latest, issue }) {
             throw new Error(`a run can't end with the decision ${decision.kind}`);
     }
 }
-function sessionFor({ deps, sessionId, store, storageBranch, loaded: { plan } }) {
+function sessionFor({ deps, sessionId, store, storageBranch, loaded }) {
+    const { plan, latest } = loaded;
     const { repository, holder, tracker, code, checks, workspaces, commands, redact, clock, log, signal } = deps;
-    const projector = createProjector({ sessionId, plan, storageBranch, tracker, code, checks });
+    const projector = createProjector({
+        ...{ sessionId, plan, storageBranch, tracker, code, checks },
+        headBefore: latest?.issue_snapshot.head_sha ?? null,
+    });
     const maker = { now: () => clock.now(), randomHex: randomHex, sessionId };
     return {
         ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },
@@ -52934,8 +53101,7 @@ function passed(state) {
 function filesOf({ artifacts, notes }) {
     const files = new Map();
     for (const artifact of Object.values(artifacts)) {
-        if (rollback_isReserved(artifact.path))
-            throw reservedPath(artifact.path);
+        refuseReserved(artifact.path);
         files.set(artifact.path, artifact);
     }
     for (const [agent, note] of Object.entries(notes)) {
@@ -52947,10 +53113,12 @@ function filesOf({ artifacts, notes }) {
     return files;
 }
 /** A forged checkpoint must not make a rollback write over the chain, or outside the issue's folder. */
-function rollback_isReserved(path) {
+function refuseReserved(path) {
     const segments = path.split("/");
     const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
-    return isOdd || ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+    const isOurs = ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+    if (isOdd || isOurs)
+        throw reservedPath(path);
 }
 /** The branch's own commits differ after a rollback and its undoing, though their trees may be the same. */
 function codeTreeOf({ issue_snapshot: now }, { issue_snapshot: then }) {
@@ -53201,6 +53369,7 @@ async function saveManually(handling, note) {
 
 
 
+
 /** How often a race for the run may be lost before the event is given up. */
 const handle_event_mostTries = 5;
 /** The use case: something happened on an issue; decide what to do about it, and do it. */
@@ -53222,9 +53391,17 @@ async function handle(deps, sessionId, event) {
     let release = null;
     try {
         for (let tries = 0; tries < handle_event_mostTries; tries++) {
-            const loaded = await loadIssue(deps, configured, event.issue);
+            const loaded = await loadIssue(deps, configured, event);
             const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
             const situation = situationOf(event, loaded, permission, isHeld);
+            const missed = await missedLabel(deps.tracker, situation);
+            if (missed) {
+                const outcome = await handle(deps, sessionId, missed);
+                if (!isTakenOff(outcome))
+                    return outcome;
+                // Nothing came of the label: the run goes on where it stands.
+                continue;
+            }
             const decision = decide(situation);
             if (isStep(decision) && release === null) {
                 const slot = await deps.slots.take();
@@ -53243,6 +53420,10 @@ async function handle(deps, sessionId, event) {
         release?.();
     }
     return { status: "ignored", reason: "other sessions kept coming first" };
+}
+/** Whether the label that was wished for is off the issue again. */
+function isTakenOff(outcome) {
+    return outcome.status === "refused" && ["no_permission", "terminal_label"].includes(outcome.code);
 }
 function situationOf(event, loaded, permission, isHeld) {
     const { issue, latest, seen, plan, obstacle } = loaded;
@@ -53554,6 +53735,52 @@ function recoveryInfo(state) {
 
 /***/ }),
 
+/***/ 4422:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   OE: () => (/* binding */ firstIssue),
+/* harmony export */   g$: () => (/* binding */ printable),
+/* harmony export */   ub: () => (/* binding */ invalidCheckpoint)
+/* harmony export */ });
+/* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(452);
+
+function invalidCheckpoint(reason, cause) {
+    return new _errors_js__WEBPACK_IMPORTED_MODULE_0__/* .CrunchError */ .s({
+        code: "checkpoint_invalid",
+        message: `The checkpoint is not valid: ${printable(reason, 300)}.`,
+        hint: "Continue from an earlier checkpoint with `/crunch rollback`.",
+        cause,
+    });
+}
+/** Where the first thing is that a schema refuses, and why. */
+function firstIssue(error) {
+    const issue = error.issues[0];
+    if (issue === undefined)
+        return "unknown reason";
+    const path = issue.path.map((part) => printable(String(part), 60)).join(".");
+    return path === "" ? inWords(issue.message) : `${path}: ${inWords(issue.message)}`;
+}
+/** zod speaks to programmers. */
+function inWords(message) {
+    return message
+        .replace(/^Invalid input: expected .*, received undefined$/, "it is missing")
+        .replace(/^Invalid input: (expected .*), received NaN$/, "$1, found no number")
+        .replace(/^Invalid input: (expected .*), received /, "$1, found ")
+        .replace(/^Invalid input: expected /, "expected ");
+}
+/**
+ * Text of a file as part of a message. Keys and values of a forged file get into messages, and these into
+ * terminals and comments: so they stay on one line, without control characters, and short.
+ */
+function printable(text, length) {
+    const cut = text.length > length ? `${text.slice(0, length)}…` : text;
+    return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
+}
+
+
+/***/ }),
+
 /***/ 4424:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -53645,7 +53872,7 @@ function* neededBy(added, live) {
 /* harmony export */   F9: () => (/* binding */ Checkpoint),
 /* harmony export */   l9: () => (/* binding */ Trigger)
 /* harmony export */ });
-/* unused harmony exports PhaseStatus, PhaseState, Holder, Lease, TokenUsage, GateResult, Artifact, PartialFile, Pause */
+/* unused harmony exports PhaseStatus, PhaseState, Holder, Lease, TokenUsage, GateResult, Artifact, PartialFile */
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(2857);
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(4377);
 /* harmony import */ var _id_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6553);
@@ -53847,6 +54074,297 @@ const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     }),
     metadata: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, zod__WEBPACK_IMPORTED_MODULE_1__/* .json */ .Pq9()),
 });
+
+
+/***/ }),
+
+/***/ 5788:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  L: () => (/* binding */ from1_0),
+  A: () => (/* binding */ unknownCommit)
+});
+
+// EXTERNAL MODULE: ./lib/checkpoint/refusal.js
+var refusal = __nccwpck_require__(4422);
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
+var schemas = __nccwpck_require__(2857);
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/iso.js
+var iso = __nccwpck_require__(4377);
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/v1-0.js
+
+const Text = schemas/* string */.YjP();
+/** Other tools wrote these too, in their own time zones. */
+const Time = iso/* datetime */.w$({ offset: true });
+const Count = schemas/* number */.aig().int().nonnegative();
+/** S3's phases, in their order. Version 1.0 knows no other workflow. */
+const phases1_0 = ["enrich", "ready", "implementing", "validation", "docs"];
+/** The checkpoint of version "1.0": S3's full structure, and nothing else. */
+const Checkpoint1_0 = schemas/* strictObject */.rej({
+    checkpoint_id: Text,
+    version: schemas/* literal */.euz("1.0"),
+    created_at: Time,
+    issue_number: schemas/* number */.aig().int().positive(),
+    session_id: Text,
+    workflow_state: schemas/* strictObject */.rej({
+        current_phase: schemas/* enum */.k5n(phases1_0),
+        current_state_label: Text,
+        phase_started_at: Time,
+        phase_attempt: Count,
+    }),
+    issue_snapshot: schemas/* strictObject */.rej({
+        title: Text,
+        body: Text,
+        labels: schemas/* array */.YOg(Text),
+        assignees: schemas/* array */.YOg(Text),
+        branch: Text.nullable(),
+    }),
+    team_state: schemas/* strictObject */.rej({
+        team_id: Text,
+        members: schemas/* array */.YOg(schemas/* strictObject */.rej({
+            agent: Text,
+            role: Text,
+            status: Text,
+            tasks_completed: Count,
+            tasks_pending: Count,
+        })),
+    }),
+    execution_graph: schemas/* strictObject */.rej({
+        graph_id: Text,
+        completed_batches: schemas/* array */.YOg(Count),
+        current_batch: Count,
+        /** As S3's `restore_graph_state` reads them: everything but the status may be absent. */
+        node_states: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({
+            status: Text,
+            result: schemas/* json */.Pq9().optional(),
+            started_at: Time.nullish(),
+            completed_at: Time.nullish(),
+        })),
+    }),
+    agent_outputs: schemas/* record */.g1P(Text, schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ completed_at: Time, output_summary: Text, output_location: Text.nullable() }))),
+    acp_state: schemas/* strictObject */.rej({
+        pending_messages: schemas/* array */.YOg(Text),
+        awaiting_response: schemas/* array */.YOg(Text),
+        conflicts_in_progress: schemas/* array */.YOg(Text),
+    }),
+    knowledge_context: schemas/* strictObject */.rej({
+        injected_entries: schemas/* array */.YOg(Text),
+        captured_entries: schemas/* array */.YOg(Text),
+        pending_captures: schemas/* array */.YOg(Text),
+    }),
+    files_modified: schemas/* array */.YOg(schemas/* strictObject */.rej({ path: Text, status: Text, staged: schemas/* boolean */.zMY() })),
+    recovery_info: schemas/* strictObject */.rej({
+        can_resume: schemas/* boolean */.zMY(),
+        resume_from: Text.nullable(),
+        prerequisites_met: schemas/* boolean */.zMY(),
+        warnings: schemas/* array */.YOg(Text),
+    }),
+});
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/words-1-0.js
+const nodeStatus = {
+    ...{ pending: "pending", blocked: "pending", queued: "pending" },
+    ...{ running: "running", in_progress: "running", active: "running" },
+    ...{ complete: "complete", completed: "complete", done: "complete", success: "complete" },
+    ...{ failed: "failed", error: "failed", skipped: "skipped" },
+};
+const fileStatus = {
+    ...{ added: "added", created: "added", new: "added", untracked: "added" },
+    ...{ modified: "modified", changed: "modified", deleted: "deleted", removed: "deleted" },
+};
+/** Puts the words of version 1.0 into ours, and keeps each one that this changes, by its place. */
+function createWords() {
+    const original = {};
+    return {
+        translate(place, word, known, other) {
+            const translated = Object.hasOwn(known, word) ? (known[word] ?? other) : other;
+            if (translated !== word)
+                original[place] = word;
+            return translated;
+        },
+        /** In UTC, as all times of version 1.1 are. */
+        time(place, text) {
+            if (text.endsWith("Z"))
+                return text;
+            original[place] = text;
+            return new Date(text).toISOString();
+        },
+        /** A result of a task was any value. */
+        text(place, value) {
+            if (value === null || typeof value === "string")
+                return value;
+            original[place] = value;
+            return JSON.stringify(value);
+        },
+        kept: () => (Object.keys(original).length === 0 ? {} : { original }),
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/place-1-0.js
+
+
+/** Version 1.0 says why a checkpoint was made in the index only. Without it the state has to tell. */
+function triggerOf({ acp_state, execution_graph }) {
+    if (acp_state.conflicts_in_progress.length > 0)
+        return "conflict_start";
+    const nodes = Object.values(execution_graph.node_states);
+    const isOver = ({ status }) => ["complete", "skipped"].includes(nodeStatus[status] ?? "");
+    if (nodes.length > 0 && nodes.every(isOver))
+        return "phase_transition";
+    // Of the rest, manual ones are never removed by retention: what is not known is better kept.
+    return execution_graph.completed_batches.length > 0 ? "batch_complete" : "manual";
+}
+/** Where the run stood, from the phase and the reason alone: S3's phases follow one another in one order. */
+function placeOf({ workflow_state, issue_snapshot, issue_number }, trigger) {
+    const { current_phase: current, phase_attempt } = workflow_state;
+    const at = phases1_0.indexOf(current);
+    const hasEnded = trigger === "phase_transition";
+    const isInterrupted = trigger === "user_interrupt" || trigger === "session_end";
+    const ended = { status: "succeeded", attempt: 1, version: 1, checkpoint_id: null };
+    const pending = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+    const open = current === "ready" ? "waiting" : "running";
+    const phases = Object.fromEntries(phases1_0.map((phase, index) => {
+        if (index !== at)
+            return [phase, index < at ? ended : pending];
+        return [phase, { ...ended, status: hasEnded ? "succeeded" : open, attempt: phase_attempt }];
+    }));
+    const isOver = hasEnded && at === phases1_0.length - 1;
+    const completed = phases1_0.slice(0, hasEnded ? at + 1 : at);
+    return {
+        // A rollback to a PRE runs the phase again, which is right for all that was saved in its midst.
+        type: hasEnded ? "POST" : "PRE",
+        trigger,
+        outcome: hasEnded ? "succeeded" : isInterrupted ? "interrupted" : null,
+        orchestrator_state: {
+            // An issue had one run, and every checkpoint of it must get the same name.
+            run_id: `RUN-issue-${issue_number}`,
+            current_phase: current,
+            completed_phases: isOver ? [...completed, "done"] : completed,
+            phases: { ...phases, done: isOver ? ended : pending },
+            handled_events: [],
+            intake_summary: { started_by: "unknown", title: issue_snapshot.title },
+        },
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/versions/from-1-0.js
+
+
+
+
+/** Git's own way to say "no commit": version 1.0 does not tell what the branch was made from. */
+const unknownCommit = "0".repeat(40);
+/**
+ * Version 1.0 as 1.1. What 1.1 adds is derived from the rest; what it has no place for is kept in `metadata`.
+ * Why the checkpoint was made is in S3's index only: whoever has read that passes it.
+ */
+function from1_0(value, knownTrigger) {
+    const parsed = Checkpoint1_0.safeParse(value);
+    if (!parsed.success)
+        throw (0,refusal/* invalidCheckpoint */.ub)((0,refusal/* firstIssue */.OE)(parsed.error), parsed.error);
+    const old = parsed.data;
+    const words = createWords();
+    const trigger = knownTrigger ?? triggerOf(old);
+    const started = words.time("workflow_state.phase_started_at", old.workflow_state.phase_started_at);
+    const created = words.time("created_at", old.created_at);
+    const node_states = nodesOf(old, words);
+    const files_modified = old.files_modified.map((file, at) => ({
+        ...file,
+        status: words.translate(`files_modified.${at}.status`, file.status, fileStatus, "modified"),
+    }));
+    const agent_outputs = outputsOf(old, words);
+    return {
+        checkpoint_id: old.checkpoint_id,
+        version: "1.1",
+        // Its place in the chain is not written in it. The only use of the number is to make ids longer in time.
+        sequence: 1,
+        ...placeOf(old, trigger),
+        phase_version: 1,
+        created_at: created,
+        duration_ms: trigger === "phase_transition" ? Math.max(0, Date.parse(created) - Date.parse(started)) : 0,
+        issue_number: old.issue_number,
+        session_id: old.session_id,
+        parent_checkpoint_id: null,
+        lease: null,
+        workflow_state: { workflow: "crunch", ...old.workflow_state, phase_started_at: started },
+        issue_snapshot: {
+            ...old.issue_snapshot,
+            head_sha: null,
+            base_branch: "main",
+            base_sha: unknownCommit,
+        },
+        team_state: old.team_state,
+        execution_graph: { ...old.execution_graph, node_states },
+        agent_states: agentStatesOf(old),
+        agent_outputs,
+        acp_state: old.acp_state,
+        knowledge_context: old.knowledge_context,
+        files_modified,
+        artifacts: {},
+        notes: {},
+        partial_work: [],
+        progress: [],
+        governance_results: { quality_gates: [], compliance_checks: [], passed: true },
+        acceptance_criteria: {},
+        error: null,
+        note: null,
+        projections: { comment_id: null, pull_request: null, branch_head: null },
+        pause: null,
+        recovery_info: old.recovery_info,
+        metadata: {
+            upgraded_from: "1.0",
+            // Crunch always computes its own, so what the file said of itself would be lost.
+            version_1_0: { recovery_info: old.recovery_info, ...words.kept() },
+        },
+    };
+}
+function nodesOf({ execution_graph }, words) {
+    const nodes = {};
+    for (const [id, node] of Object.entries(execution_graph.node_states)) {
+        const at = `execution_graph.node_states.${id}`;
+        nodes[id] = {
+            status: words.translate(`${at}.status`, node.status, nodeStatus, "pending"),
+            depends_on: [],
+            agent: null,
+            started_at: node.started_at ? words.time(`${at}.started_at`, node.started_at) : null,
+            completed_at: node.completed_at ? words.time(`${at}.completed_at`, node.completed_at) : null,
+            result: words.text(`${at}.result`, node.result ?? null),
+        };
+    }
+    return nodes;
+}
+function outputsOf({ agent_outputs }, words) {
+    const result = {};
+    for (const [agent, tasks] of Object.entries(agent_outputs)) {
+        const outputs = {};
+        for (const [task, output] of Object.entries(tasks)) {
+            const place = `agent_outputs.${agent}.${task}.completed_at`;
+            outputs[task] = { ...output, completed_at: words.time(place, output.completed_at) };
+        }
+        result[agent] = outputs;
+    }
+    return result;
+}
+/** Who has given a result and has nothing left to do is complete; anybody else is to be asked again. */
+function agentStatesOf({ team_state, agent_outputs }) {
+    const members = new Map(team_state.members.map((member) => [member.agent, member]));
+    const states = {};
+    for (const agent of new Set([...members.keys(), ...Object.keys(agent_outputs)])) {
+        const member = members.get(agent);
+        const outputs = Object.values(Object.hasOwn(agent_outputs, agent) ? (agent_outputs[agent] ?? {}) : {});
+        const isDone = outputs.length > 0 && (member?.tasks_pending ?? 0) === 0;
+        states[agent] = {
+            status: member?.status === "failed" ? "failed" : isDone ? "complete" : "pending",
+            token_usage: { input: 0, output: 0 },
+            tool_invocations: [],
+            summary: outputs.map(({ output_summary }) => output_summary).join("\n"),
+        };
+    }
+    return states;
+}
 
 
 /***/ }),
@@ -54161,8 +54679,8 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_github_events_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4737);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(4819);
-/* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(9048);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(4726);
+/* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(8562);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(818);
 /* harmony import */ var _app_outcome_js__WEBPACK_IMPORTED_MODULE_11__ = __nccwpck_require__(4367);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_10__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(452);
@@ -54262,7 +54780,20 @@ async function report(outcome) {
 function isFailure(outcome) {
     if (outcome.status === "refused")
         return outcome.code === "config_invalid" || outcome.code === "no_agent";
+    if (outcome.status === "interrupted")
+        return outcome.checkpoint.trigger !== "session_end";
     return outcome.status === "failed";
+}
+/** A job that runs into its limit is killed without a word: so the session ends itself before that. */
+function timeLimitMs() {
+    const minutes = Number((0,_action_runner_js__WEBPACK_IMPORTED_MODULE_9__/* .input */ .hF)("time-limit-minutes") || 345);
+    if (minutes > 0 && minutes <= 35_000)
+        return minutes * 60_000;
+    throw new _errors_js__WEBPACK_IMPORTED_MODULE_7__/* .CrunchError */ .s({
+        code: "time_limit_invalid",
+        message: `The input time-limit-minutes is ${JSON.stringify((0,_action_runner_js__WEBPACK_IMPORTED_MODULE_9__/* .input */ .hF)("time-limit-minutes"))}.`,
+        hint: "Give a number of minutes, somewhat less than the job's timeout-minutes.",
+    });
 }
 /** Agents hold no write token (law 6), and one in `.git/config` is one they hold. */
 function credentialInCheckout() {
@@ -54276,6 +54807,7 @@ const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => stop.abort(signal));
 try {
+    setTimeout(() => stop.abort("session_end"), timeLimitMs()).unref();
     await run(stop.signal);
 }
 catch (error) {

@@ -51,6 +51,27 @@ export function latestMissing(id: string): CrunchError {
   return broken("checkpoint_missing", `\`latest\` names ${id}, and there is no such checkpoint.`);
 }
 
+/** The end of a chain; a latest that can't be read is known by its id alone. */
+export interface ChainEnd {
+  readonly id: string | null;
+  readonly latest: Checkpoint | null;
+}
+
+/** A rollback may be what mends a chain whose latest can't be read: for it the id of the end is enough. */
+export function endFor(
+  { trigger }: Checkpoint,
+  read: () => Checkpoint | null,
+  readId: () => string | null,
+): ChainEnd {
+  try {
+    const latest = read();
+    return { id: latest?.checkpoint_id ?? null, latest };
+  } catch (error) {
+    if (trigger !== "rollback" || !(error instanceof CrunchError)) throw error;
+    return { id: readId(), latest: null };
+  }
+}
+
 /** The index with one more entry, if it ends where the chain does: else one of the two was changed by hand. */
 export function extendChain(
   index: CheckpointIndex | null,

@@ -4,6 +4,7 @@ import { withHandled } from "../engine/events.js";
 import { randomHex } from "../engine/session.js";
 import { CrunchError } from "../errors.js";
 import type { PutOptions } from "../ports.js";
+import { readLatest } from "./mend.js";
 import type { Handling } from "./run-loop.js";
 
 const mostTries = 10;
@@ -26,7 +27,7 @@ export async function append(
   const { deps, sessionId, event, store } = handling;
   const maker = { now: () => deps.clock.now(), randomHex, sessionId };
   for (let tries = 0; tries < mostTries; tries++) {
-    const latest = await store.latest(event.issue);
+    const latest = await readLatest(store, deps.code, event);
     if (!latest) return null;
     const { change, parent, options } = await addition(latest);
     const run = change.orchestrator_state ?? latest.orchestrator_state;

@@ -42,7 +42,7 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
   let release: (() => void) | null = null;
   try {
     for (let tries = 0; tries < mostTries; tries++) {
-      const loaded = await loadIssue(deps, configured, event.issue);
+      const loaded = await loadIssue(deps, configured, event);
       const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
       const situation = situationOf(event, loaded, permission, isHeld);
       const missed = await missedLabel(deps.tracker, situation);

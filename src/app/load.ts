@@ -9,10 +9,12 @@ import { parseRepoConfig } from "../config/parse-config.js";
 import type { ConfigProblem, Parsed } from "../config/problems.js";
 import type { RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
+import type { CrunchEvent } from "../engine/events.js";
 import type { Plan } from "../engine/plan.js";
 import type { CheckpointStore, Issue } from "../ports.js";
 import { renderConfigProblems } from "../render/config-problems.js";
 import type { Dependencies } from "./dependencies.js";
+import { readLatest } from "./mend.js";
 import { planFor } from "./plan.js";
 import { lookAround, type Seen } from "./world.js";
 
@@ -69,8 +71,15 @@ function obstacleOf(problems: readonly ConfigProblem[], { enabled }: CheckpointC
   return { code: "disabled", detail };
 }
 
-export async function loadIssue(deps: Dependencies, configured: Configured, number: number): Promise<Loaded> {
-  const [issue, latest] = await Promise.all([deps.tracker.issue(number), configured.store.latest(number)]);
+export async function loadIssue(
+  deps: Dependencies,
+  configured: Configured,
+  event: CrunchEvent,
+): Promise<Loaded> {
+  const [issue, latest] = await Promise.all([
+    deps.tracker.issue(event.issue),
+    readLatest(configured.store, deps.code, event),
+  ]);
   const { plan, obstacle } = planFor({
     config: configured.config,
     checkpoint: configured.checkpoint,

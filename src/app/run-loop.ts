@@ -4,7 +4,8 @@ import { decide } from "../engine/decide.js";
 import { type Decision, isStep, type Step } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import { type LabelRule, randomHex, type Session } from "../engine/session.js";
-import type { Situation } from "../engine/situation.js";
+import { currentStanding, type Situation } from "../engine/situation.js";
+import { labelFor } from "../engine/standing.js";
 import { takeStep } from "../engine/take-step.js";
 import { messageOf } from "../errors.js";
 import type { CheckpointStore, CodeHost, Issue } from "../ports.js";
@@ -119,6 +120,10 @@ export async function settle(
 ): Promise<Outcome> {
   const { latest, issue } = handling.loaded;
   if (!latest) return { status: "ignored", reason: "no run has begun" };
+  // The label is shown last: where it says that all is done, a start has nothing to put right.
+  const isShown =
+    decision.kind === "finish" && issue.labels.includes(labelFor(currentStanding(handling.situation)));
+  if (handling.event.kind === "started" && isShown) return end(handling, decision, { latest, issue });
   const shown = await show(sessionFor(handling), { latest, issue }, "keep");
   return end(handling, decision, shown);
 }

@@ -8,7 +8,7 @@ export function sha256(content: Buffer): string {
 }
 
 /** Where the bytes of an artifact are, in the issue's folder: by their hash, so once for all who name them. */
-function artifactPath(hash: string): string {
+export function artifactPath(hash: string): string {
   return `artifacts/${hash}`;
 }
 

@@ -14,8 +14,11 @@ export function decide(situation: Situation): Decision {
   const decision = decideFreely(situation);
   // A configuration that can't be read names no agent either: what is wrong with it says more.
   const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
-  if (!isStep(decision) && !lacksAgent) return decision;
   const { event, issue, obstacle } = situation;
+  // Where to save, and whether at all, is what such a configuration does not tell.
+  const isUnsaved = obstacle !== null && obstacle.code !== "not_allowed" && addsCheckpoint(decision);
+  if (isUnsaved) return refuse(obstacle.code, obstacle.detail);
+  if (!isStep(decision) && !lacksAgent) return decision;
   if (!issue.isOpen) {
     // Whoever closes an issue wants no more work on it. A start of Crunch is nobody's request to be answered.
     return event.kind === "started"
@@ -23,6 +26,11 @@ export function decide(situation: Situation): Decision {
       : refuse("issue_closed", "the issue is closed");
   }
   return obstacle ? refuse(obstacle.code, obstacle.detail) : decision;
+}
+
+/** Besides the steps of a run. */
+function addsCheckpoint({ kind }: Decision): boolean {
+  return kind === "save" || kind === "rollback" || kind === "pause";
 }
 
 function decideFreely(situation: Situation): Decision {

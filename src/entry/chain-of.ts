@@ -2,6 +2,7 @@ import { createFileStore } from "../adapters/fs/checkpoint-store.js";
 import { createGitHubStore } from "../adapters/github/checkpoint-store.js";
 import { createClient } from "../adapters/github/client.js";
 import { openLocalGit } from "../adapters/local/git.js";
+import { createLayout } from "../checkpoint/layout.js";
 import { CrunchError } from "../errors.js";
 import type { CheckpointStore } from "../ports.js";
 
@@ -13,7 +14,7 @@ export interface NamedChain {
 /** The chain of an issue that a person named: `octo/durations#1` on GitHub, or just `1` in this checkout. */
 export async function chainOf(
   name: string,
-  storageBranch: string,
+  where: { readonly storageBranch: string; readonly storageLocation: string },
   env: NodeJS.ProcessEnv,
 ): Promise<NamedChain> {
   const match = /^(?:([\w.-]+)\/([\w.-]+)#)?([1-9]\d{0,9})$/.exec(name);
@@ -25,12 +26,14 @@ export async function chainOf(
     });
   }
   const [, owner, repo, number] = match;
+  const storage = { layout: createLayout(where.storageLocation) };
   const issue = Number(number);
   if (owner === undefined || repo === undefined) {
     const { root } = await openLocalGit(process.cwd());
-    return { store: createFileStore(root), issue };
+    return { store: createFileStore(root, { storage }), issue };
   }
   const baseUrl = env.GITHUB_API_URL ?? "https://api.github.com";
   const octokit = createClient({ baseUrl, token: env.GITHUB_TOKEN ?? "" });
-  return { store: createGitHubStore({ octokit, owner, repo, defaultBranch: "" }, storageBranch), issue };
+  const repository = { octokit, owner, repo, defaultBranch: "" };
+  return { store: createGitHubStore(repository, where.storageBranch, { storage }), issue };
 }

@@ -45,6 +45,12 @@ const storageBranch = [
   "where the checkpoints are",
   "crunch/issue-{issue}",
 ] as const;
+const storageLocation = [
+  "--storage-location <path>",
+  "their folder",
+  ".claude/crunch/{issue}/checkpoints",
+] as const;
+type Where = { readonly storageBranch: string; readonly storageLocation: string };
 const issueName = "owner/repo#number with GITHUB_TOKEN, or a number for an issue of this checkout";
 
 program
@@ -52,9 +58,10 @@ program
   .description("read an issue's checkpoints back and check every hash, parent and entry")
   .argument("<issue>", issueName)
   .option(...storageBranch)
-  .action(async (name: string, options: { storageBranch: string }) => {
+  .option(...storageLocation)
+  .action(async (name: string, options: Where) => {
     const [{ verify }, { chainOf }] = await Promise.all([import("./verify.js"), import("./chain-of.js")]);
-    process.exitCode = await verify(await chainOf(name, options.storageBranch, process.env));
+    process.exitCode = await verify(await chainOf(name, options, process.env));
   });
 
 program
@@ -63,11 +70,12 @@ program
   .argument("<folder>", "the folder that holds them, such as .claude/checkpoints")
   .argument("<issue>", issueName)
   .option(...storageBranch)
+  .option(...storageLocation)
   .option("--dry-run", "only tell what would be imported", false)
-  .action(async (folder: string, name: string, options: { storageBranch: string; dryRun: boolean }) => {
+  .action(async (folder: string, name: string, options: Where & { dryRun: boolean }) => {
     const [{ migrate }, { chainOf }] = await Promise.all([import("./migrate.js"), import("./chain-of.js")]);
     const { dryRun } = options;
-    process.exitCode = await migrate(folder, await chainOf(name, options.storageBranch, process.env), {
+    process.exitCode = await migrate(folder, await chainOf(name, options, process.env), {
       dryRun,
     });
   });

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -104,7 +112,10 @@ const saw = (what) => appendFileSync(join(dir, "saw"), JSON.stringify(what) + "\
 const textOf = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null);
 const rest = async (name) => {
   writeFileSync(join(dir, "at-" + name), "");
-  while (existsSync(join(dir, "hold-" + name))) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (existsSync(join(dir, "hold-" + name))) {
+    if (existsSync(join(dir, "over"))) process.exit(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 };
 const started = { agent: process.argv[2], phase, attempt, pid: process.pid, env: process.env, context };
 appendFileSync(join(dir, "journal"), JSON.stringify(started) + "\\n");
@@ -391,6 +402,12 @@ export class World {
     return found;
   }
 
+  /** Resolves when so many gates that leave a file `at-gate-<pid>` have begun. */
+  async gatesBegun(count: number): Promise<void> {
+    const begun = () => readdirSync(this.dir).filter((name) => name.startsWith("at-gate-")).length;
+    await this.until(`${count} gates have begun`, () => begun() >= count);
+  }
+
   deliveriesOf(event: string, action: string): readonly Delivery[] {
     return this.github.deliveries.filter((each) => each.event === event && each.action === action);
   }
@@ -440,8 +457,8 @@ export class World {
 
   async close(): Promise<void> {
     this.github.setWebhook(null);
-    for (const phase of agentPhases) this.release(phase);
-    // An agent that outlives its bot sees below that the folder is gone, and ends.
+    // An agent that outlives its bot sees by this that it has to end, or below that the folder is gone.
+    this.note("over");
     for (const child of this.#started) child.kill("SIGKILL");
     await this.#bot?.exited;
     await this.github.close();

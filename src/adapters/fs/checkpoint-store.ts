@@ -62,9 +62,13 @@ export function createFileStore(root: string, options: FileStoreOptions = {}): C
     lock: Lock,
   ): Promise<PutResult> {
     const { issue_number: issue, checkpoint_id: id } = checkpoint;
-    const latest = reader.latest(folders, issue);
+    const end = rules.endFor(
+      checkpoint,
+      () => reader.latest(folders, issue),
+      () => latestId(folders),
+    );
     if (lock.isInherited || !cleaned.has(folders.chain) || reader.isBehind(folders)) await cleanUp(folders);
-    if ((latest?.checkpoint_id ?? null) !== options.expectedLatest) return { status: "conflict", latest };
+    if (end.id !== options.expectedLatest) return { status: "conflict", latest: end.latest };
     const index = reader.index(folders, issue);
     const next = rules.extendChain(index, checkpoint, options, storage);
     const parent = rules.parentToFind(index, checkpoint);

@@ -2,6 +2,7 @@ import { isCompressed } from "../../checkpoint/compression.js";
 import { type CheckpointIndex, parseIndex } from "../../checkpoint/index-file.js";
 import type { Layout } from "../../checkpoint/layout.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
+import { CrunchError } from "../../errors.js";
 import { decodeOfChain, idInLatest, latestMissing } from "../chain-rules.js";
 import { Recent } from "../recent.js";
 import { branchTip, type GitCommit, readFileAt } from "./git-data.js";
@@ -11,6 +12,8 @@ import type { Repository } from "./repository.js";
 export interface Tip {
   readonly commit: GitCommit | null;
   readonly latest: Checkpoint | null;
+  /** The id of a latest that can't be read. */
+  readonly unreadable?: string;
   /** Undefined until it is needed. */
   readonly index: CheckpointIndex | null | undefined;
 }
@@ -61,8 +64,27 @@ export function createChainTips(
     return decodeOfChain(target, issue, id);
   }
 
+  /** The end of the chain for a rollback, which may be what mends a latest that can't be read. */
+  async function readForRollback(issue: number): Promise<Tip> {
+    try {
+      return await read(issue);
+    } catch (error) {
+      if (!(error instanceof CrunchError)) throw error;
+      const commit = await branchTip(repository, branchOf(issue));
+      const index = commit && (await readIndex(issue, commit));
+      if (!index) throw error;
+      return { commit, latest: null, unreadable: index.latest, index };
+    }
+  }
+
+  async function readIndex(issue: number, commit: GitCommit): Promise<CheckpointIndex | null> {
+    const bytes = await readFileAt(repository, pathOf(issue, layout.index), commit.sha);
+    return bytes && parseIndex(bytes.toString("utf8"));
+  }
+
   return {
     read,
+    readForRollback,
     remember,
     /** As last seen, however long ago. */
     known: async (issue: number) => seen.get(issue)?.tip ?? read(issue),
@@ -73,9 +95,7 @@ export function createChainTips(
     },
     async index(issue: number, tip: Tip): Promise<CheckpointIndex | null> {
       if (tip.index !== undefined) return tip.index;
-      if (!tip.commit) return null;
-      const bytes = await readFileAt(repository, pathOf(issue, layout.index), tip.commit.sha);
-      return bytes && parseIndex(bytes.toString("utf8"));
+      return tip.commit && readIndex(issue, tip.commit);
     },
   };
 }

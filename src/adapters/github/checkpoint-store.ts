@@ -55,13 +55,14 @@ export function createGitHubStore(
   async function put(checkpoint: Checkpoint, options: PutOptions): Promise<PutResult> {
     const content = rules.encodeForChain(checkpoint, options, storage);
     const issue = checkpoint.issue_number;
-    let tip = await tips.recent(issue);
+    const isRollback = checkpoint.trigger === "rollback";
+    const read = isRollback ? tips.readForRollback : tips.read;
+    let tip = isRollback ? await read(issue) : await tips.recent(issue);
     // On a branch that issues share, the tip may have moved without touching this chain: then build on the new one.
     for (;;) {
-      if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest) {
-        tip = await tips.read(issue);
-        if ((tip.latest?.checkpoint_id ?? null) !== options.expectedLatest)
-          return { status: "conflict", latest: tip.latest };
+      if (endOf(tip) !== options.expectedLatest) {
+        tip = await read(issue);
+        if (endOf(tip) !== options.expectedLatest) return { status: "conflict", latest: tip.latest };
       }
       const next = await step(checkpoint, tip, content, options);
       const commit = await commitCheckpoint(
@@ -77,7 +78,7 @@ export function createGitHubStore(
         return { status: "stored", commit: commit.sha };
       }
       if (moved.tip === from) throw refusedByGitHub(branchOf(issue));
-      tip = await tips.read(issue);
+      tip = await read(issue);
     }
   }
 
@@ -106,6 +107,8 @@ export function createGitHubStore(
         : issuesByFolder(repository, branchTemplate, layout),
   };
 }
+
+const endOf = (tip: Tip): string | null => tip.latest?.checkpoint_id ?? tip.unreadable ?? null;
 
 /** The branch did not move, and yet a plain advance was refused: a rule of the repo forbids it. */
 function refusedByGitHub(branch: string): CrunchError {

@@ -31,11 +31,16 @@ export function createMemoryStore(
     return checkpoint;
   }
 
-  function latest(issue: number): Checkpoint | null {
+  function latestId(issue: number): string | null {
     const text = read(issue, layout.latest)?.toString("utf8");
-    if (text === undefined) return null;
-    const found = load(issue, rules.idInLatest(text));
-    if (!found) throw rules.latestMissing(rules.idInLatest(text));
+    return text === undefined ? null : rules.idInLatest(text);
+  }
+
+  function latest(issue: number): Checkpoint | null {
+    const id = latestId(issue);
+    if (id === null) return null;
+    const found = load(issue, id);
+    if (!found) throw rules.latestMissing(id);
     return found;
   }
 
@@ -47,9 +52,12 @@ export function createMemoryStore(
   function put(checkpoint: Checkpoint, options: PutOptions): PutResult {
     const content = rules.encodeForChain(checkpoint, options, storage);
     const { issue_number: issue, checkpoint_id: id } = checkpoint;
-    const before = latest(issue);
-    if ((before?.checkpoint_id ?? null) !== options.expectedLatest)
-      return { status: "conflict", latest: before };
+    const end = rules.endFor(
+      checkpoint,
+      () => latest(issue),
+      () => latestId(issue),
+    );
+    if (end.id !== options.expectedLatest) return { status: "conflict", latest: end.latest };
     const index = indexOf(issue);
     const next = rules.extendChain(index, checkpoint, options, storage);
     const parent = rules.parentToFind(index, checkpoint);

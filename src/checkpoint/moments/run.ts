@@ -8,7 +8,7 @@ export function refused(code: string, message: string, hint: string): CrunchErro
   return new CrunchError({ code, message, hint });
 }
 
-export const isOver = ({ status }: PhaseState) => status === "succeeded" || status === "skipped";
+const isOver = ({ status }: PhaseState) => status === "succeeded" || status === "skipped";
 
 /** The phases of a run in the order they run. The last one is terminal: nothing is done in it. */
 function phasesOf({ orchestrator_state }: Run): readonly (readonly [string, PhaseState])[] {

@@ -30,8 +30,8 @@ export function summaryTable(options: SummaryOptions): string {
   });
   const verdict =
     problems.length === 0
-      ? colors.green(`${chain.index.length} checkpoints, every parent and hash verified`)
-      : colors.red(`${chain.index.length} checkpoints; ${problems.join("; ")}`);
+      ? colors.green(`${chain.checkpoints.size} checkpoints, every parent and hash verified`)
+      : colors.red(`${chain.checkpoints.size} checkpoints; ${problems.join("; ")}`);
   return [
     ...table([["phase", "status", "attempts", "time", "checkpoints", "gates"], ...rows]),
     "",

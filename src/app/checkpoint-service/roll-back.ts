@@ -1,0 +1,55 @@
+import { rollbackPlan } from "../../checkpoint/moments/go-back.js";
+import { changeFor } from "../../checkpoint/moments/index.js";
+import type { RollbackPlan } from "../../checkpoint/rollback.js";
+import type { Artifact, Checkpoint } from "../../checkpoint/schema.js";
+import { readArtifact } from "../../engine/artifacts.js";
+import type { CheckpointStore, FileChange } from "../../ports.js";
+import { add, type ServiceContext } from "./context.js";
+
+export interface RolledBack {
+  readonly checkpoint: Checkpoint;
+  /** Files of the issue's folder that have their old content again, and those that are gone. */
+  readonly restored: readonly string[];
+  readonly removed: readonly string[];
+  /** What is no longer live; its content is still there by its hash. */
+  readonly archived: readonly Artifact[];
+  /** The commit whose files the code has to have again, which is left to the caller; null when it can stay. */
+  readonly codeTreeOf: string | null;
+  /** Rolling back to this one undoes it. */
+  readonly undo: string;
+}
+
+/** Puts the run's state and the files of its folder back to a checkpoint, as one more checkpoint. */
+export async function rollBack(
+  context: ServiceContext,
+  issue: number,
+  target: Checkpoint,
+): Promise<RolledBack> {
+  let done: Omit<RolledBack, "checkpoint"> | null = null;
+  const checkpoint = await add(context, issue, async (latest) => {
+    const plan = rollbackPlan(latest, target);
+    done = { ...outcomeOf(plan), undo: latest.checkpoint_id };
+    return {
+      parent: target.checkpoint_id,
+      change: changeFor(latest, { trigger: "rollback", target }, context.maker.now().toISOString()),
+      options: { files: await filesOf(context.store, issue, plan) },
+    };
+  });
+  return { checkpoint, ...(done ?? { ...nothing, undo: checkpoint.checkpoint_id }) };
+}
+
+const nothing = { restored: [], removed: [], archived: [], codeTreeOf: null };
+
+export function outcomeOf({ restore, remove, archived, codeTreeOf }: RollbackPlan) {
+  return { restored: restore.map(({ path }) => path), removed: remove, archived, codeTreeOf };
+}
+
+async function filesOf(store: CheckpointStore, issue: number, plan: RollbackPlan): Promise<FileChange[]> {
+  const mode = "100644";
+  const files = plan.remove.map((path): FileChange => ({ path, mode, content: null, status: "deleted" }));
+  for (const artifact of plan.restore) {
+    const content = await readArtifact(store, issue, artifact);
+    files.push({ path: artifact.path, mode, content, status: "modified" });
+  }
+  return files;
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { afterEach, expect, it, vi } from "vitest";
+
+afterEach(() => vi.restoreAllMocks());
+
+const page = readFileSync(new URL("../docs/library.md", import.meta.url), "utf8");
+const source = readFileSync(new URL("../examples/checkpoint-service.ts", import.meta.url), "utf8");
+
+/** Imports the package as its users do: what `exports` names, as it was built. */
+async function outputOf(example: () => Promise<unknown>): Promise<string> {
+  const lines: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
+  await example();
+  return lines.join("\n");
+}
+
+it("the example of the library dies, goes on, compares and goes back, as its page says", async () => {
+  const output = await outputOf(() => import("../examples/checkpoint-service.js"));
+  const stable = output.replaceAll(/CP-(\w+)-\d{8}-[0-9a-f]+/g, "CP-$1-…");
+  for (const line of [
+    "begun: batch 1 of implementing",
+    "stored: batch_complete, next is batch_2_task_1",
+    'refused: The task "tests" is not ready: it needs charts.',
+    "resumed: attempt 2, batch_3_task_1",
+    'to do: [["tests"]]',
+    "done: implementing",
+    "rolled back: removed theme.css, notes/builder.md",
+    "undone: restored theme.css, notes/builder.md",
+    "chain: phase_start → batch_complete → batch_complete → phase_start → batch_complete → phase_transition → rollback → rollback",
+  ]) {
+    expect(stable.split("\n")).toContain(line);
+    expect(page).toContain(line);
+  }
+  expect(output).toContain("notes/builder.md");
+  expect(page).toContain(source.trimEnd());
+});
