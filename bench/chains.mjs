@@ -1,6 +1,6 @@
 // Chains to measure with, made of checkpoints of about the size that a run in its third phase has.
 import { createHash } from "node:crypto";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createMemoryStore } from "../lib/adapters/memory/checkpoint-store.js";
 import { emptyRun, firstCheckpoint, nextCheckpoint } from "../lib/checkpoint/create.js";
@@ -15,13 +15,13 @@ export function createMaker() {
   const hex = (number, digits) => number.toString(16).padStart(digits, "0");
   return {
     now: () => new Date("2025-01-14T10:00:00.000Z"),
-    randomHex: () => hex(++made % 0x10000, 4) + hex(made, 28),
+    randomHex: () => hex(++made % 0x10000, 4) + hex(made, 12).padEnd(28, "0"),
     sessionId: "session-1",
   };
 }
 
 /** A checkpoint whose file has about 4 KB, and the files it names. */
-export function firstOf(maker) {
+export function firstOf(maker, ofIssue = issue) {
   const phases = Object.fromEntries(
     ["enrich", "build", "review"].map((phase) => [
       phase,
@@ -30,7 +30,9 @@ export function firstOf(maker) {
   );
   const snapshot = {
     title: "Durations are rounded the wrong way",
-    body: "`formatDuration(59_999)` says 60 s, and should say 1 min.\n\n- [ ] round down\n- [ ] a test\n".repeat(4),
+    body: "`formatDuration(59_999)` says 60 s, and should say 1 min.\n\n- [ ] round down\n- [ ] a test\n".repeat(
+      4,
+    ),
     labels: ["state:enrich", "bug"],
     assignees: ["octocat"],
     branch: "crunch/issue-42",
@@ -38,23 +40,36 @@ export function firstOf(maker) {
     base_branch: "main",
     base_sha: "0123456789abcdef0123456789abcdef01234567",
   };
-  const files = ["spec.md", "plan.md", "notes/analyst.md"].map((path) => artifactOf(path, `${path}\n`.repeat(200)));
+  const files = ["spec.md", "plan.md", "notes/analyst.md"].map((path) =>
+    artifactOf(path, `${path}\n`.repeat(200)),
+  );
   const [spec, plan, note] = files.map(({ artifact }) => artifact);
-  const run = emptyRun({ issue, workflow: "crunch", phase: "enrich", phases, snapshot, startedBy: "octocat", maker });
+  const run = emptyRun({
+    ...{ issue: ofIssue, workflow: "crunch", phase: "enrich", phases, snapshot, startedBy: "octocat", maker },
+  });
   const change = { type: "PRE", trigger: "phase_start", outcome: null };
   const body = {
     artifacts: { [spec.path]: spec, [plan.path]: plan },
     notes: { analyst: note },
-    agent_states: Object.fromEntries(["analyst", "builder", "reviewer"].map((agent) => [agent, agentState(agent)])),
+    agent_states: Object.fromEntries(
+      ["analyst", "builder", "reviewer"].map((agent) => [agent, agentState(agent)]),
+    ),
   };
-  return { checkpoint: firstCheckpoint(run, { ...change, ...body }, maker), files: files.map(({ file }) => file) };
+  return {
+    checkpoint: firstCheckpoint(run, { ...change, ...body }, maker),
+    files: files.map(({ file }) => file),
+  };
 }
 
 function agentState(agent) {
   return {
     status: "complete",
     token_usage: { input: 12_000, output: 3_400 },
-    tool_invocations: ["read", "grep", "edit"].map((tool) => ({ tool, at: null, summary: `${tool} src/duration.ts` })),
+    tool_invocations: ["read", "grep", "edit"].map((tool) => ({
+      tool,
+      at: null,
+      summary: `${tool} src/duration.ts`,
+    })),
     summary: `What the ${agent} found out about src/duration.ts and its callers, in a sentence or two.`,
   };
 }
@@ -85,7 +100,9 @@ export async function histories(lengths, maker) {
     await putNext(store, checkpoint, files);
     if (lengths.includes(length)) found.set(length, { end: checkpoint, files: new Map(chains.get(issue)) });
     ({ checkpoint, files } =
-      length % 10 === 0 ? nextWithNote(checkpoint, maker) : { checkpoint: nextOf(checkpoint, maker), files: [] });
+      length % 10 === 0
+        ? nextWithNote(checkpoint, maker)
+        : { checkpoint: nextOf(checkpoint, maker), files: [] });
   }
   return found;
 }
@@ -93,13 +110,25 @@ export async function histories(lengths, maker) {
 /** A history as the file store would have left it. */
 export function writeHistory(root, files) {
   const folder = join(root, layout.folder(issue));
-  for (const path of ["artifacts", `${layout.chain}/.staging`]) mkdirSync(join(folder, path), { recursive: true });
+  for (const path of ["artifacts", `${layout.chain}/.staging`])
+    mkdirSync(join(folder, path), { recursive: true });
   for (const [path, content] of files) {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true });
     if (path === layout.latest) symlinkSync(content.toString("utf8"), target);
     else writeFileSync(target, content);
   }
+}
+
+/** Takes back what was put on top of a history, so that its folders are those of before. */
+export function takeBack(root, files) {
+  const folder = join(root, layout.folder(issue));
+  for (const inner of ["artifacts", layout.chain])
+    for (const { name, parentPath } of readdirSync(join(folder, inner), { withFileTypes: true }))
+      if (name !== ".staging" && !files.has(`${inner}/${name}`)) rmSync(join(parentPath, name));
+  rmSync(join(folder, layout.latest));
+  symlinkSync(files.get(layout.latest).toString("utf8"), join(folder, layout.latest));
+  writeFileSync(join(folder, layout.index), files.get(layout.index), { flush: true });
 }
 
 function artifactOf(path, text) {

@@ -9,7 +9,7 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv.slice(2);
 const files = readdirSync(folder)
   .filter((file) => file.endsWith(".bench.mjs"))
-  .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
+  .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
   .sort();
 let broken = 0;
 

@@ -47935,8 +47935,8 @@ function decide(situation) {
     // A configuration that can't be read names no agent either: what is wrong with it says more.
     const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
     const { event, issue, obstacle } = situation;
-    // Where to save, and whether at all, is what such a configuration does not tell.
-    const isUnsaved = obstacle !== null && obstacle.code !== "not_allowed" && addsCheckpoint(decision);
+    // Turned off means: not even by hand.
+    const isUnsaved = obstacle?.code === "disabled" && addsCheckpoint(decision);
     if (isUnsaved)
         return refuse(obstacle.code, obstacle.detail);
     if (!isStep(decision) && !lacksAgent)
@@ -52884,6 +52884,7 @@ function createProjector(options) {
 
 
 
+
 /** Takes step after step until the run waits for somebody or is over. `gave_way`: another session came first. */
 async function runSteps(handling, first) {
     const { deps, event, loaded } = handling;
@@ -52956,8 +52957,11 @@ async function settle(handling, decision) {
     const { latest, issue } = handling.loaded;
     if (!latest)
         return { status: "ignored", reason: "no run has begun" };
-    // The label is shown last: where it says that all is done, a start has nothing to put right.
-    const isShown = decision.kind === "finish" && issue.labels.includes(labelFor(currentStanding(handling.situation)));
+    // The label is shown last, and then the one before is taken off: where it alone says that all is done, a start has
+    // nothing to put right.
+    const { situation } = handling;
+    const labels = knownStateLabels(situation.workflow, issue.labels);
+    const isShown = decision.kind === "finish" && labels.length === 1 && labels[0] === labelFor(currentStanding(situation));
     if (handling.event.kind === "started" && isShown)
         return end(handling, decision, { latest, issue });
     const shown = await show(sessionFor(handling), { latest, issue }, "keep");

@@ -63,7 +63,9 @@ const done = await other.create(issue, { trigger: "phase_transition" });
 console.log(`done: ${done.orchestrator_state.completed_phases.join(", ")}`);
 
 // Any two checkpoints can be compared: as data, and as text or Markdown for people.
-console.log(renderDiffText(await other.compare(issue, first.checkpoint_id, "latest"), { color: false }));
+console.log(
+  renderDiffText(await other.compare(issue, first.checkpoint_id, "latest"), { color: false, width: 100 }),
+);
 
 // Going back is a checkpoint too. It takes files and state back; undoing it is going back once more.
 const back = await other.rollback(issue, begun.checkpoint_id);

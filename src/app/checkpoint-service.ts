@@ -63,7 +63,7 @@ export function createCheckpointService(options: CheckpointServiceOptions): Chec
     async compare(issue, a, b) {
       return compareWithNotes(store, await load(store, issue, a), await load(store, issue, b));
     },
-    rollback: async (issue, id) => rollBack(context, issue, await load(store, issue, id)),
+    rollback: (issue, id) => rollBack(context, issue, id),
     resume: (issue, options = {}) => resume(context, issue, options),
   };
 }

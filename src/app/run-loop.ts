@@ -9,6 +9,7 @@ import { labelFor } from "../engine/standing.js";
 import { takeStep } from "../engine/take-step.js";
 import { messageOf } from "../errors.js";
 import type { CheckpointStore, CodeHost, Issue } from "../ports.js";
+import { knownStateLabels } from "../workflow/labels.js";
 import type { Dependencies } from "./dependencies.js";
 import type { Loaded } from "./load.js";
 import type { Outcome } from "./outcome.js";
@@ -120,9 +121,12 @@ export async function settle(
 ): Promise<Outcome> {
   const { latest, issue } = handling.loaded;
   if (!latest) return { status: "ignored", reason: "no run has begun" };
-  // The label is shown last: where it says that all is done, a start has nothing to put right.
+  // The label is shown last, and then the one before is taken off: where it alone says that all is done, a start has
+  // nothing to put right.
+  const { situation } = handling;
+  const labels = knownStateLabels(situation.workflow, issue.labels);
   const isShown =
-    decision.kind === "finish" && issue.labels.includes(labelFor(currentStanding(handling.situation)));
+    decision.kind === "finish" && labels.length === 1 && labels[0] === labelFor(currentStanding(situation));
   if (handling.event.kind === "started" && isShown) return end(handling, decision, { latest, issue });
   const shown = await show(sessionFor(handling), { latest, issue }, "keep");
   return end(handling, decision, shown);

@@ -15,8 +15,8 @@ export function decide(situation: Situation): Decision {
   // A configuration that can't be read names no agent either: what is wrong with it says more.
   const lacksAgent = decision.kind === "refuse" && decision.code === "no_agent";
   const { event, issue, obstacle } = situation;
-  // Where to save, and whether at all, is what such a configuration does not tell.
-  const isUnsaved = obstacle !== null && obstacle.code !== "not_allowed" && addsCheckpoint(decision);
+  // Turned off means: not even by hand.
+  const isUnsaved = obstacle?.code === "disabled" && addsCheckpoint(decision);
   if (isUnsaved) return refuse(obstacle.code, obstacle.detail);
   if (!isStep(decision) && !lacksAgent) return decision;
   if (!issue.isOpen) {

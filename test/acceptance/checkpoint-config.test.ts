@@ -89,7 +89,7 @@ describe.concurrent("retention", () => {
       for (const note of ["a", "b", "c"]) await say(world, issue, `/crunch --checkpoint ${note}`);
       const kept = await world.chainOf(issue);
       // The latest one's own parent stays.
-    expect(kept.filter(({ trigger }) => trigger === "manual").map(({ note }) => note)).toEqual(["b", "c"]);
+      expect(kept.filter(({ trigger }) => trigger === "manual").map(({ note }) => note)).toEqual(["b", "c"]);
       expect(kept.filter(({ trigger }) => trigger === "phase_start")).toEqual([]);
       expect(kept.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(5);
       const files = await checkpointFiles(world);
@@ -100,6 +100,23 @@ describe.concurrent("retention", () => {
       const again = await world.chainOf(issue);
       expect(again.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(5);
       expect(newest(again, "docs", "phase_transition").phase_version).toBe(2);
+    },
+  );
+});
+
+const fewest = { checkpoint_triggers: { phase_transition: false, every_n_events: false } };
+
+describe.concurrent("the end of a phase", () => {
+  scenario(
+    "is kept no longer than a run needs it, where it is turned off",
+    section(fewest),
+    async (world) => {
+      const issue = await begin(world);
+      await expectDone(world, issue);
+      const chain = await world.chainOf(issue);
+      expect(latestOf(chain)).toMatchObject({ trigger: "phase_transition", outcome: "succeeded" });
+      expect(chain.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(1);
+      expect(world.phasesRun()).toEqual([...agentPhases]);
     },
   );
 });

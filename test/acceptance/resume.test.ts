@@ -14,7 +14,7 @@ import {
   stopBot,
   writesOf,
 } from "./going-back.js";
-import { agentPhases, expectOneOfEverything, names, scenario, type World } from "./world.js";
+import { agentPhases, expectOneOfEverything, names, scenario, scriptedConfig, type World } from "./world.js";
 
 /** Does half of `implementing` and rests, deaf to a polite request to end; a further attempt ends it. */
 const halfway = {
@@ -33,6 +33,8 @@ const halfway = {
       }
     }`,
 };
+
+const once = { config: `max_attempts: 1\n${scriptedConfig}` };
 
 const edit = (world: World, issue: number, body: string) =>
   world.api.issues.update({ ...names, issue_number: issue, body });
@@ -118,23 +120,21 @@ describe.concurrent("a bot that ends in the middle", () => {
     },
   );
 
-  scenario(
-    "by SIGTERM has not died: only sessions that do use up the attempts of a phase",
-    { config: `max_attempts: 2\n${manual.config.replace("advance: manual\n", "")}` },
-    async (world) => {
-      world.hold("enrich");
-      const issue = await world.openIssue(["state:enrich"]);
-      await world.working("enrich");
-      await stopBot(world);
-      await world.startBot();
-      await world.working("enrich", 2);
-      await stopBot(world, "SIGKILL");
-      world.release("enrich");
-      await startAgain(world);
-      await expectOneOfEverything(world, issue);
-      expect(world.phasesRun().filter((phase) => phase === "enrich")).toHaveLength(3);
-    },
-  );
+  scenario("by SIGTERM, again and again, has not died: the phase is not given up", once, async (world) => {
+    world.hold("enrich");
+    const issue = await world.openIssue(["state:enrich"]);
+    await world.working("enrich");
+    await stopBot(world);
+    await world.startBot();
+    await world.working("enrich", 2);
+    await stopBot(world);
+    world.release("enrich");
+    await startAgain(world);
+    await expectOneOfEverything(world, issue);
+    expect(world.journal.slice(0, 3).map(({ phase, attempt }) => `${phase} ${attempt}`)).toEqual([
+      ...["enrich 1", "enrich 2", "enrich 3"],
+    ]);
+  });
 });
 
 describe.concurrent("an issue that changed while nobody worked on it", () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileStore } from "../../src/adapters/fs/checkpoint-store.js";
@@ -35,12 +35,15 @@ export function memoryChains(): CrashingChains {
   };
 }
 
+/** These tests are about the order of steps, not about the disk: where there is memory to write to, they use that. */
+const temporary = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 /**
  * A process that dies does not clean up, so an exception would not be one. The folder is copied as it is at that step,
  * with the lock and all, and the chain goes on from the copy: what the writer did after that has never been.
  */
 export function fileChains(): CrashingChains {
-  const base = mkdtempSync(join(tmpdir(), "crunch-property-"));
+  const base = mkdtempSync(join(temporary, "crunch-property-"));
   let copies = 0;
   let root = join(base, "0");
   const open = () => createFileStore(root, { durability: "none" });

@@ -47,6 +47,15 @@ export function momentOf(trigger: Created["trigger"], dice: number, latest: Chec
   }
 }
 
+/** What a run consists of for the most part, so that phases get to their end, also once more after a rollback. */
+export function workOn(latest: Checkpoint, dice: number): Created {
+  const { orchestrator_state, execution_graph } = latest;
+  const isRunning = Object.values(orchestrator_state.phases).some(({ status }) => status === "running");
+  const batches = pendingBatches(execution_graph.node_states);
+  const trigger = !isRunning ? "phase_start" : batches.length > 1 ? "batch_complete" : "phase_transition";
+  return momentOf(trigger, dice % 4 === 0 ? 8 : 3, latest);
+}
+
 const error = { code: "agent_failed", message: "The agent failed.", hint: "Try again." };
 
 function isOver({ orchestrator_state }: Checkpoint, phase: string): boolean {

@@ -42,7 +42,7 @@ export async function resume(
   if (freshness && hasQuestion(freshness, accept)) return { status: "stale", checkpoint: target, freshness };
 
   const plan = isSame(latest, target) ? null : outcomeOf(rollbackPlan(latest, target));
-  const back = plan && !dryRun ? (await rollBack(context, issue, target)).checkpoint : planned;
+  const back = plan && !dryRun ? (await rollBack(context, issue, target.checkpoint_id)).checkpoint : planned;
   const moment = claim(phase, world);
   const standing = standingOf(back, phase);
   const take = standing === "running" && !dryRun;

@@ -5,6 +5,7 @@ import type { Artifact, Checkpoint } from "../../checkpoint/schema.js";
 import { readArtifact } from "../../engine/artifacts.js";
 import type { CheckpointStore, FileChange } from "../../ports.js";
 import { add, type ServiceContext } from "./context.js";
+import { load } from "./read.js";
 
 export interface RolledBack {
   readonly checkpoint: Checkpoint;
@@ -20,13 +21,11 @@ export interface RolledBack {
 }
 
 /** Puts the run's state and the files of its folder back to a checkpoint, as one more checkpoint. */
-export async function rollBack(
-  context: ServiceContext,
-  issue: number,
-  target: Checkpoint,
-): Promise<RolledBack> {
+export async function rollBack(context: ServiceContext, issue: number, id: string): Promise<RolledBack> {
   let done: Omit<RolledBack, "checkpoint"> | null = null;
   const checkpoint = await add(context, issue, async (latest) => {
+    // Looked for each time: another writer's retention may have taken it away.
+    const target = await load(context.store, issue, id);
     const plan = rollbackPlan(latest, target);
     done = { ...outcomeOf(plan), undo: latest.checkpoint_id };
     return {

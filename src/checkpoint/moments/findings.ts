@@ -21,6 +21,7 @@ export function withFindings(run: Run, told: Findings): Partial<CheckpointChange
     ...(told.partialWork && { partial_work: [...told.partialWork] }),
     ...(told.progress && { progress: [...told.progress] }),
     ...(snapshot && { issue_snapshot: { ...run.issue_snapshot, ...snapshot } }),
+    ...(told.projections && { projections: { ...run.projections, ...told.projections } }),
     ...(note !== undefined && { note }),
     ...(told.metadata && { metadata: told.metadata }),
   };

@@ -19,6 +19,8 @@ export interface Findings {
   readonly progress?: Checkpoint["progress"];
   /** What is known anew of the issue and its code. */
   readonly snapshot?: Partial<Checkpoint["issue_snapshot"]>;
+  /** What of the run can be seen elsewhere; without `branch_head` nobody notices that the branch was deleted. */
+  readonly projections?: Partial<Checkpoint["projections"]>;
   readonly note?: string;
   readonly metadata?: Checkpoint["metadata"];
 }

@@ -1,0 +1,43 @@
+// LangGraph's SQLite saver has a native part, for which a compiler or a download is needed. `npm ci` of the project
+// must not fail for want of them: so the saver has a lock file of its own, and is installed when it is first measured.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const requireThere = createRequire(join(folder, "package.json"));
+const names = ["@langchain/langgraph-checkpoint-sqlite", "@langchain/langgraph-checkpoint"];
+
+/** The saver's modules and version, or the reason why they can't be had here. */
+export async function loadSaver() {
+  const found = await tryLoad();
+  if (found.status === "loaded") return found;
+  console.log(
+    "  Installing LangGraph's SQLite saver to bench/langgraph-sqlite/node_modules, which may take a minute.\n",
+  );
+  const args = ["ci", "--prefix", folder, "--no-audit", "--no-fund"];
+  const npm = spawnSync("npm", args, { encoding: "utf8", timeout: 240_000 });
+  if (npm.status === 0) return tryLoad();
+  const reason = npm.error?.message ?? npm.stderr.trim().split("\n").slice(-5).join("\n");
+  return { status: "missing", reason };
+}
+
+async function tryLoad() {
+  if (!existsSync(join(folder, "node_modules"))) return { status: "missing", reason: "not installed" };
+  try {
+    const [{ SqliteSaver }, { uuid6 }] = await Promise.all(
+      names.map((name) => import(pathToFileURL(requireThere.resolve(name)).href)),
+    );
+    // The native part is loaded with the first database only.
+    SqliteSaver.fromConnString(":memory:").db.close();
+    return { status: "loaded", SqliteSaver, uuid6, version: versionOf(names[0]) };
+  } catch (error) {
+    return { status: "missing", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function versionOf(name) {
+  return requireThere(join(folder, "package-lock.json")).packages[`node_modules/${name}`].version;
+}
