@@ -1,6 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileStore } from "../lib/adapters/fs/checkpoint-store.js";
 import { flushFolderNow } from "../lib/adapters/fs/disk.js";
@@ -44,32 +42,26 @@ export async function run(report) {
   await measureGitHub(report, found, maker);
 }
 
-async function measureFiles({ table, promise }, found, maker) {
-  const temporary = mkdtempSync(join(tmpdir(), "crunch-bench-"));
-  try {
-    const subjects = new Map(
-      lengths.map((length) => [length, prepare(temporary, length, found.get(length))]),
-    );
-    const middle = (length, kind) => quantile(subjects.get(length).times[kind], 0.5);
-    const ratio = (kind, against) => middle(lengths.at(-1), kind) / middle(against, kind);
-    const isKept = (kind) => ratio(kind, kinds[kind].against) <= limit;
-    execFileSync("sync");
-    await measure([...subjects.values()], maker, () => Object.keys(kinds).every(isKept));
-    const samples = subjects.get(10).times.save.length;
-    table([
-      [`file store, fsync: median ms of ${samples}`, ...lengths.map(inWords), "to 10", "to 1,000"],
-      ...Object.entries(kinds).map(([kind, { text }]) => [
-        text,
-        ...lengths.map((length) => middle(length, kind).toFixed(2)),
-        ratio(kind, 10).toFixed(2),
-        ratio(kind, 1_000).toFixed(2),
-      ]),
-    ]);
-    for (const [kind, { text, against }] of Object.entries(kinds))
-      promise(`${text}: at 10,000 at most ${limit} times as long as at ${inWords(against)}`, isKept(kind));
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
+async function measureFiles({ table, promise, newFolder }, found, maker) {
+  const folder = newFolder();
+  const subjects = new Map(lengths.map((length) => [length, prepare(folder, length, found.get(length))]));
+  const middle = (length, kind) => quantile(subjects.get(length).times[kind], 0.5);
+  const ratio = (kind, against) => middle(lengths.at(-1), kind) / middle(against, kind);
+  const isKept = (kind) => ratio(kind, kinds[kind].against) <= limit;
+  execFileSync("sync");
+  await measure([...subjects.values()], maker, () => Object.keys(kinds).every(isKept));
+  const samples = subjects.get(10).times.save.length;
+  table([
+    [`file store, fsync: median ms of ${samples}`, ...lengths.map(inWords), "to 10", "to 1,000"],
+    ...Object.entries(kinds).map(([kind, { text }]) => [
+      text,
+      ...lengths.map((length) => middle(length, kind).toFixed(2)),
+      ratio(kind, 10).toFixed(2),
+      ratio(kind, 1_000).toFixed(2),
+    ]),
+  ]);
+  for (const [kind, { text, against }] of Object.entries(kinds))
+    promise(`${text}: at 10,000 at most ${limit} times as long as at ${inWords(against)}`, isKept(kind));
 }
 
 async function measure(subjects, maker, isClear) {
@@ -85,8 +77,8 @@ async function measure(subjects, maker, isClear) {
   }
 }
 
-function prepare(temporary, length, { end, files }) {
-  const root = join(temporary, String(length));
+function prepare(folder, length, { end, files }) {
+  const root = join(folder, String(length));
   const history = { root, end };
   writeHistory(root, files);
   return {

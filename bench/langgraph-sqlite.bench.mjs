@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileStore } from "../lib/adapters/fs/checkpoint-store.js";
 import { createMaker, firstOf, nextOf, putNext } from "./chains.mjs";
@@ -21,7 +19,7 @@ const kinds = {
   same: { text: "get, same reader, same state", count: 10 },
 };
 
-export async function run({ table }) {
+export async function run({ table, newFolder }) {
   const saver = await loadSaver();
   if (saver.status === "missing") {
     console.log(
@@ -29,10 +27,10 @@ export async function run({ table }) {
     );
     return;
   }
-  const temporary = mkdtempSync(join(tmpdir(), "crunch-bench-"));
+  const folder = newFolder();
   const pairs = [
-    [crunch(join(temporary, "fsync"), "fsync"), sqlite(saver, join(temporary, "full.db"), "FULL")],
-    [crunch(join(temporary, "none"), "none"), sqlite(saver, join(temporary, "default.db"), null)],
+    [crunch(join(folder, "fsync"), "fsync"), sqlite(saver, join(folder, "full.db"), "FULL")],
+    [crunch(join(folder, "none"), "none"), sqlite(saver, join(folder, "default.db"), null)],
   ];
   const subjects = pairs.flat().map((subject) => ({ ...subject, times: {} }));
   try {
@@ -56,7 +54,6 @@ export async function run({ table }) {
     );
   } finally {
     for (const { close } of subjects) close();
-    rmSync(temporary, { recursive: true, force: true });
   }
 }
 

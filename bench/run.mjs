@@ -1,6 +1,6 @@
 // Runs every bench/*.bench.mjs in order. Each exports `name` and `run(report)`, and reports what it measured as
 // rows of a table, and what has to hold as promises kept or broken. Exits with 1 when one is broken.
-import { readdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,13 +11,21 @@ const files = readdirSync(folder)
   .filter((file) => file.endsWith(".bench.mjs"))
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
   .sort();
+/** On the disk of the project: the system's temporary folder may be in memory, where nothing is ever flushed. */
+const temporary = join(dirname(folder), ".bench");
+const made = [];
 let broken = 0;
 
 console.log(`Node ${process.version}, ${cpus().length} cores`);
-for (const file of files) {
-  const bench = await import(pathToFileURL(join(folder, file)));
-  console.log(`\n${bench.name}\n`);
-  await bench.run({ table, promise });
+try {
+  for (const file of files) {
+    const bench = await import(pathToFileURL(join(folder, file)));
+    console.log(`\n${bench.name}\n`);
+    await bench.run({ table, promise, newFolder });
+  }
+} finally {
+  // Not before: an ext4 without a journal makes files slowly in the minutes after many were deleted.
+  for (const each of made) rmSync(each, { recursive: true, force: true });
 }
 process.exitCode = broken === 0 ? 0 : 1;
 
@@ -30,6 +38,14 @@ function table(rows) {
     );
   const [head, ...body] = rows.map((row) => `  ${line(row).join("  ")}`);
   console.log([head, `  ${widths.map((width) => "─".repeat(width)).join("  ")}`, ...body].join("\n"));
+}
+
+/** An empty folder, gone after the run. */
+function newFolder() {
+  mkdirSync(temporary, { recursive: true });
+  const path = mkdtempSync(join(temporary, "run-"));
+  made.push(path);
+  return path;
 }
 
 function promise(text, isKept) {

@@ -27,7 +27,7 @@ function begun(planned: Readonly<Record<string, Task>> | null = tasks): Checkpoi
 }
 
 /** The checkpoint after these moments. */
-function after(start: Checkpoint, ...moments: readonly Moment[]): Checkpoint {
+function following(start: Checkpoint, ...moments: readonly Moment[]): Checkpoint {
   return moments.reduce((latest, one) => nextCheckpoint(latest, changeFor(latest, one, time), maker), start);
 }
 
@@ -73,14 +73,14 @@ describe("phase_start", () => {
   });
 
   it("after a crash is a further attempt, which does not do again what is complete", () => {
-    const again = after(begun(), batch("design", "lint"), { trigger: "phase_start", phase: "enrich" });
+    const again = following(begun(), batch("design", "lint"), { trigger: "phase_start", phase: "enrich" });
     expect(phase(again)).toMatchObject({ status: "running", attempt: 2, version: 1 });
     expect(statuses(again)).toMatchObject({ design: "complete", code: "running", tests: "pending" });
     expect(batches(again)).toEqual([[1], 2]);
   });
 
   it("after a failure is a new version, which tries again what failed and knows why", () => {
-    const again = after(begun(), batch("design", "lint"), failure, {
+    const again = following(begun(), batch("design", "lint"), failure, {
       trigger: "phase_start",
       phase: "enrich",
     });
@@ -90,7 +90,7 @@ describe("phase_start", () => {
   });
 
   it("may plan anew, and keeps what is complete under the same name", () => {
-    const again = after(begun(), batch("design", "lint"), {
+    const again = following(begun(), batch("design", "lint"), {
       ...{ trigger: "phase_start", phase: "enrich" },
       tasks: { design: {}, other: { dependsOn: ["design"] } },
     });
@@ -102,12 +102,12 @@ describe("phase_start", () => {
     ["a phase whose turn it is not", "implementing", "phase_not_next"],
     ["the last phase, in which nothing runs", "done", "phase_not_next"],
   ])("of %s is refused", (_, name, code) => {
-    expect(() => after(begun(), { trigger: "phase_start", phase: name })).toThrow(refusal(code));
+    expect(() => following(begun(), { trigger: "phase_start", phase: name })).toThrow(refusal(code));
   });
 
   it("of a phase that is over is refused", () => {
-    const over = after(begun(null), { trigger: "phase_transition" });
-    expect(() => after(over, { trigger: "phase_start", phase: "enrich" })).toThrow(refusal("phase_over"));
+    const over = following(begun(null), { trigger: "phase_transition" });
+    expect(() => following(over, { trigger: "phase_start", phase: "enrich" })).toThrow(refusal("phase_over"));
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe("phase_start", () => {
 
 describe("batch_complete", () => {
   it("moves on to the next batch, whose tasks are running then", () => {
-    const one = after(begun(), batch("design", "lint"));
+    const one = following(begun(), batch("design", "lint"));
     expect(one).toMatchObject({ type: "PRE", trigger: "batch_complete", outcome: null });
     expect(batches(one)).toEqual([[1], 2]);
     expect(statuses(one)).toEqual({
@@ -130,7 +130,7 @@ describe("batch_complete", () => {
       tests: "pending",
     });
     expect(one.recovery_info.resume_from).toBe("batch_2_task_1");
-    const all = after(one, batch("code"), batch("tests"));
+    const all = following(one, batch("code"), batch("tests"));
     expect(batches(all)).toEqual([[1, 2, 3], 3]);
     expect(all.recovery_info.resume_from).toBeNull();
   });
@@ -141,7 +141,7 @@ describe("batch_complete", () => {
       ...{ summary: "Chose the colours", outputLocation: "spec.md" },
       ...{ tokenUsage: { input: 10, output: 2 }, toolInvocations: [invocation] },
     };
-    const one = after(begun(), { trigger: "batch_complete", tasks: { design: report, ...did("lint") } });
+    const one = following(begun(), { trigger: "batch_complete", tasks: { design: report, ...did("lint") } });
     expect(one.agent_states.architect).toEqual({
       ...{ status: "complete", token_usage: { input: 10, output: 2 }, tool_invocations: [invocation] },
       summary: "Chose the colours",
@@ -153,7 +153,7 @@ describe("batch_complete", () => {
     expect(one.team_state.members).toContainEqual({
       ...{ agent: "builder", role: "enrich", status: "active", tasks_completed: 1, tasks_pending: 1 },
     });
-    const more = after(one, {
+    const more = following(one, {
       trigger: "batch_complete",
       tasks: { code: { ...report, agent: "architect" } },
     });
@@ -162,12 +162,12 @@ describe("batch_complete", () => {
   });
 
   it("needs no report of what agent_complete has told", () => {
-    const told = after(begun(), { trigger: "agent_complete", task: "design", report: { summary: "" } });
-    expect(batches(after(told, batch("lint")))).toEqual([[1], 2]);
+    const told = following(begun(), { trigger: "agent_complete", task: "design", report: { summary: "" } });
+    expect(batches(following(told, batch("lint")))).toEqual([[1], 2]);
   });
 
   it("with a task that failed leaves what needs it blocked", () => {
-    const one = after(begun(), {
+    const one = following(begun(), {
       trigger: "batch_complete",
       tasks: { ...did("lint"), design: { status: "failed", summary: "no idea" } },
     });
@@ -184,14 +184,14 @@ describe("batch_complete", () => {
     ["only a part of the batch", batch("design"), "batch_open"],
     ["no task", batch(), "batch_open"],
   ])("of %s is refused", (_, moment, code) => {
-    expect(() => after(begun(), moment)).toThrow(refusal(code));
+    expect(() => following(begun(), moment)).toThrow(refusal(code));
   });
 
   it("is refused for a batch that has been reported, and when no phase runs", () => {
-    const one = after(begun(), batch("design", "lint"));
-    expect(() => after(one, batch("design", "lint"))).toThrow(refusal("task_not_ready"));
-    expect(() => after(one, batch())).toThrow(refusal("batch_open"));
-    expect(() => after(one, { trigger: "user_interrupt" }, batch("code"))).toThrow(
+    const one = following(begun(), batch("design", "lint"));
+    expect(() => following(one, batch("design", "lint"))).toThrow(refusal("task_not_ready"));
+    expect(() => following(one, batch())).toThrow(refusal("batch_open"));
+    expect(() => following(one, { trigger: "user_interrupt" }, batch("code"))).toThrow(
       refusal("phase_not_running"),
     );
   });
@@ -199,7 +199,11 @@ describe("batch_complete", () => {
 
 describe("agent_complete", () => {
   it("completes its task, and not the batch", () => {
-    const one = after(begun(), { trigger: "agent_complete", task: "design", report: { summary: "done" } });
+    const one = following(begun(), {
+      trigger: "agent_complete",
+      task: "design",
+      report: { summary: "done" },
+    });
     expect(one).toMatchObject({ type: "PRE", trigger: "agent_complete", outcome: null });
     expect(statuses(one)).toMatchObject({ design: "complete", lint: "running", code: "pending" });
     expect(batches(one)).toEqual([[], 1]);
@@ -208,13 +212,13 @@ describe("agent_complete", () => {
 
   it("of a task that is not ready is refused", () => {
     const moment: Moment = { trigger: "agent_complete", task: "code", report: { summary: "" } };
-    expect(() => after(begun(), moment)).toThrow(refusal("task_not_ready"));
+    expect(() => following(begun(), moment)).toThrow(refusal("task_not_ready"));
   });
 });
 
 describe("phase_transition", () => {
   it("ends the phase with its results", () => {
-    const done = after(begun(null), {
+    const done = following(begun(null), {
       ...{ trigger: "phase_transition", durationMs: 5, qualityGates: [aGateResult()] },
       ...{ tasks: did("enrich"), artifacts: { "spec.md": anArtifact("spec.md", "text") } },
       ...{ knowledge: { captured: ["KE-1"] }, acceptanceCriteria: { "is dark": true } },
@@ -231,7 +235,10 @@ describe("phase_transition", () => {
 
   it("of the last phase with work ends the run", () => {
     const skip = (name: string): Moment => ({ trigger: "phase_transition", outcome: "skipped", phase: name });
-    const over = after(begun(null), ...["enrich", "ready", "implementing", "validation", "docs"].map(skip));
+    const over = following(
+      begun(null),
+      ...["enrich", "ready", "implementing", "validation", "docs"].map(skip),
+    );
     expect(phase(over, "done")?.status).toBe("succeeded");
     expect(over).toMatchObject({ outcome: "skipped", recovery_info: { can_resume: false } });
     expect(over.workflow_state.current_phase).toBe("docs");
@@ -245,18 +252,18 @@ describe("phase_transition", () => {
       { qualityGates: [aGateResult({ status: "failed" })] },
       "gates_failed",
     ],
-    ["when no phase runs", after(begun(null), { trigger: "phase_transition" }), {}, "phase_not_running"],
-    ["after a stop", after(begun(null), { trigger: "session_end" }), {}, "phase_not_running"],
+    ["when no phase runs", following(begun(null), { trigger: "phase_transition" }), {}, "phase_not_running"],
+    ["after a stop", following(begun(null), { trigger: "session_end" }), {}, "phase_not_running"],
     ["as skipped, out of turn", begun(), { outcome: "skipped", phase: "docs" } as const, "phase_not_next"],
   ])("is refused %s", (_, start, more, code) => {
-    expect(() => after(start, { trigger: "phase_transition", ...more })).toThrow(refusal(code));
+    expect(() => following(start, { trigger: "phase_transition", ...more })).toThrow(refusal(code));
   });
 });
 
 describe("phase_failure", () => {
   it("holds the error and what there is of the results", () => {
     const partial = { "spec.md": anArtifact("spec.md", "half") };
-    const failed = after(begun(), { ...failure, artifacts: partial });
+    const failed = following(begun(), { ...failure, artifacts: partial });
     expect(failed).toMatchObject({
       type: "POST",
       outcome: "failed",
@@ -271,12 +278,12 @@ describe("phase_failure", () => {
 
   it("blames only the tasks that are named", () => {
     const tasks = { design: { status: "failed", summary: "no idea" } } as const;
-    const failed = after(begun(), { ...failure, tasks });
+    const failed = following(begun(), { ...failure, tasks });
     expect(statuses(failed)).toMatchObject({ design: "failed", lint: "pending" });
   });
 
   it("of a phase that does not run is refused", () => {
-    expect(() => after(begun(), failure, failure)).toThrow(refusal("phase_not_running"));
+    expect(() => following(begun(), failure, failure)).toThrow(refusal("phase_not_running"));
   });
 });
 
@@ -290,27 +297,27 @@ describe("conflicts", () => {
   const resolved: Moment = { trigger: "conflict_resolved", conflict: "CONF-1", resolution: "blue" };
 
   it("are open from conflict_start, which a resume is warned of", () => {
-    const open = after(begun(), start);
+    const open = following(begun(), start);
     expect(open).toMatchObject({ type: "PRE", acp_state: { conflicts_in_progress: ["CONF-1"] } });
     expect(open.metadata).toEqual({ conflict: { id: "CONF-1", about: "colours", between: ["a", "b"] } });
     expect(open.recovery_info).toMatchObject({ prerequisites_met: false, can_resume: true });
   });
 
   it("are closed by conflict_resolved, with how", () => {
-    const closed = after(begun(), start, { ...start, conflict: "CONF-2" }, resolved);
+    const closed = following(begun(), start, { ...start, conflict: "CONF-2" }, resolved);
     expect(closed.acp_state.conflicts_in_progress).toEqual(["CONF-2"]);
     expect(closed.metadata).toMatchObject({ conflict: { id: "CONF-1", resolution: "blue" } });
   });
 
   it("can be resolved after a stop, which stays one", () => {
-    const closed = after(begun(), start, { trigger: "session_end" }, resolved);
+    const closed = following(begun(), start, { trigger: "session_end" }, resolved);
     expect(closed).toMatchObject({ outcome: "interrupted", acp_state: { conflicts_in_progress: [] } });
   });
 
   it("are refused when they are open twice, not open, or of no phase that runs", () => {
-    expect(() => after(begun(), start, start)).toThrow(refusal("conflict_open"));
-    expect(() => after(begun(), resolved)).toThrow(refusal("conflict_not_open"));
-    expect(() => after(begun(), { trigger: "session_end" }, start)).toThrow(refusal("phase_not_running"));
+    expect(() => following(begun(), start, start)).toThrow(refusal("conflict_open"));
+    expect(() => following(begun(), resolved)).toThrow(refusal("conflict_not_open"));
+    expect(() => following(begun(), { trigger: "session_end" }, start)).toThrow(refusal("phase_not_running"));
   });
 });
 
@@ -322,18 +329,18 @@ describe("a stop", () => {
   it.each(["user_interrupt", "session_end"] as const)(
     "by %s leaves nothing running, and nobody in charge",
     (trigger) => {
-      const stopped = after(begun(), { trigger, partialWork });
+      const stopped = following(begun(), { trigger, partialWork });
       expect(stopped).toMatchObject({ type: "PRE", trigger, outcome: "interrupted", lease: null });
       expect(statuses(stopped)).toMatchObject({ design: "pending", lint: "pending" });
       expect(phase(stopped)).toMatchObject({ status: "pending", attempt: 1 });
       expect(stopped.agent_states.architect?.status).toBe("pending");
-      const again = after(stopped, { trigger: "phase_start", phase: "enrich" });
+      const again = following(stopped, { trigger: "phase_start", phase: "enrich" });
       expect(again.partial_work).toEqual(partialWork);
     },
   );
 
   it("between two phases only saves", () => {
-    const over = after(begun(null), { trigger: "phase_transition" }, { trigger: "session_end" });
+    const over = following(begun(null), { trigger: "phase_transition" }, { trigger: "session_end" });
     expect(over).toMatchObject({ type: "POST", outcome: "succeeded", trigger: "session_end" });
   });
 });
@@ -341,10 +348,10 @@ describe("a stop", () => {
 describe("every_n_events", () => {
   it("keeps unfinished work and progress, and the phase goes on with them", () => {
     const progress = [{ at: time, message: "half of it", percent: 50 }];
-    const saved = after(begun(), { trigger: "every_n_events", progress });
+    const saved = following(begun(), { trigger: "every_n_events", progress });
     expect(saved).toMatchObject({ type: "PRE", trigger: "every_n_events", outcome: null, progress });
-    expect(after(saved, batch("design", "lint")).progress).toEqual(progress);
-    expect(() => after(begun(), failure, { trigger: "every_n_events" })).toThrow(
+    expect(following(saved, batch("design", "lint")).progress).toEqual(progress);
+    expect(() => following(begun(), failure, { trigger: "every_n_events" })).toThrow(
       refusal("phase_not_running"),
     );
   });
@@ -354,7 +361,7 @@ describe("every_n_events", () => {
       trigger: "every_n_events",
       knowledge: { injected: ["KE-0"], pending: ["KE-1"] },
     };
-    const saved = after(
+    const saved = following(
       begun(),
       pending,
       { trigger: "every_n_events", knowledge: { captured: ["KE-1"] } },
@@ -367,7 +374,7 @@ describe("every_n_events", () => {
 
   it("holds the messages that are open now", () => {
     const messages = { pending: ["MSG-1"], awaiting: ["MSG-2"] };
-    const saved = after(begun(), { trigger: "every_n_events", messages });
+    const saved = following(begun(), { trigger: "every_n_events", messages });
     expect(saved.acp_state).toMatchObject({ pending_messages: ["MSG-1"], awaiting_response: ["MSG-2"] });
   });
 });
@@ -375,10 +382,10 @@ describe("every_n_events", () => {
 describe("manual", () => {
   it.each([
     ["a phase that runs", begun()],
-    ["a phase that failed", after(begun(), failure)],
-    ["a run that was paused", after(begun(), { trigger: "pause", pause: { kind: "rollback" } })],
+    ["a phase that failed", following(begun(), failure)],
+    ["a run that was paused", following(begun(), { trigger: "pause", pause: { kind: "rollback" } })],
   ])("of %s says again all that the one before said", (_, start) => {
-    const saved = after(start, { trigger: "manual", note: "before lunch" });
+    const saved = following(start, { trigger: "manual", note: "before lunch" });
     const own = ["checkpoint_id", "parent_checkpoint_id", "sequence", "trigger", "note"] as const;
     const rest = (checkpoint: Checkpoint) =>
       Object.fromEntries(Object.entries(checkpoint).filter(([key]) => !own.some((one) => one === key)));
@@ -388,60 +395,62 @@ describe("manual", () => {
 });
 
 describe("people", () => {
-  const specified = after(begun(null), { trigger: "phase_transition" });
+  const specified = following(begun(null), { trigger: "phase_transition" });
   const asking: Moment = { trigger: "before_human", phase: "ready", question: "Is this right?" };
 
   it("are asked with before_human, and the phase waits", () => {
-    const asked = after(specified, asking);
+    const asked = following(specified, asking);
     expect(asked).toMatchObject({ type: "PRE", outcome: null, metadata: { question: "Is this right?" } });
     expect(phase(asked, "ready")).toMatchObject({ status: "waiting", version: 1 });
     expect(asked.execution_graph.node_states).toEqual({});
-    expect(() => after(asked, { trigger: "phase_start", phase: "ready" })).toThrow(refusal("phase_waits"));
+    expect(() => following(asked, { trigger: "phase_start", phase: "ready" })).toThrow(
+      refusal("phase_waits"),
+    );
   });
 
   it("answer with approval, and the next phase can begin", () => {
-    const approved = after(specified, asking, { trigger: "approval", by: "octocat" });
+    const approved = following(specified, asking, { trigger: "approval", by: "octocat" });
     expect(approved).toMatchObject({ type: "POST", outcome: "approved", note: "approved by @octocat" });
-    const next = after(approved, { trigger: "phase_start", phase: "implementing" });
+    const next = following(approved, { trigger: "phase_start", phase: "implementing" });
     expect(phase(next, "implementing")?.status).toBe("running");
-    expect(() => after(specified, { trigger: "approval", by: "octocat" })).toThrow(
+    expect(() => following(specified, { trigger: "approval", by: "octocat" })).toThrow(
       refusal("phase_not_waiting"),
     );
   });
 
   it("are not asked about a phase that runs", () => {
-    expect(() => after(begun(), { trigger: "before_human", phase: "enrich" })).toThrow(
+    expect(() => following(begun(), { trigger: "before_human", phase: "enrich" })).toThrow(
       refusal("phase_begun"),
     );
   });
 
   it("are waited for after a pause, which nobody holds", () => {
     const pause = { kind: "stale", body_sha256: "a".repeat(64), branch_sha: null } as const;
-    const paused = after(begun(), { trigger: "pause", pause });
+    const paused = following(begun(), { trigger: "pause", pause });
     expect(paused).toMatchObject({ type: "PRE", pause, lease: null });
   });
 });
 
 describe("rollback", () => {
   it("to the middle of a phase keeps the tasks that were complete by then", () => {
-    const middle = after(begun(), batch("design", "lint"));
-    const latest = after(middle, batch("code"), batch("tests"), { trigger: "phase_transition" });
-    const back = after(latest, { trigger: "rollback", target: middle });
+    const middle = following(begun(), batch("design", "lint"));
+    const latest = following(middle, batch("code"), batch("tests"), { trigger: "phase_transition" });
+    const back = following(latest, { trigger: "rollback", target: middle });
     expect(back).toMatchObject({ type: "PRE", outcome: null, pause: { kind: "rollback" } });
     expect(back.metadata).toMatchObject({
       rollback_from: latest.checkpoint_id,
       rollback_to: middle.checkpoint_id,
     });
     expect(statuses(back)).toMatchObject({ design: "complete", code: "pending" });
-    const again = after(back, { trigger: "phase_start", phase: "enrich" });
+    const again = following(back, { trigger: "phase_start", phase: "enrich" });
     expect(phase(again)).toMatchObject({ status: "running", attempt: 1, version: 2 });
     expect(batches(again)).toEqual([[1], 2]);
   });
 
   it("to the end of a phase goes on with the next, whose tasks are not known yet", () => {
-    const specified = after(begun(null), { trigger: "phase_transition" });
-    const latest = after(specified, { trigger: "phase_transition", outcome: "skipped", phase: "ready" });
-    const back = after(latest, { trigger: "rollback", target: specified });
+    const specified = following(begun(null), { trigger: "phase_transition" });
+    const latest = following(specified, { trigger: "phase_transition", outcome: "skipped", phase: "ready" });
+    const back = following(latest, { trigger: "rollback", target: specified });
     expect(back.workflow_state.current_phase).toBe("ready");
     expect(back.execution_graph.node_states).toEqual({});
     expect(back.orchestrator_state.completed_phases).toEqual(["enrich"]);
@@ -449,18 +458,18 @@ describe("rollback", () => {
 
   it("opens a conflict again, but neither gives tokens back nor captures knowledge twice", () => {
     const tokenUsage = { input: 10, output: 1 };
-    const open = after(begun(), {
+    const open = following(begun(), {
       trigger: "conflict_start",
       conflict: "CONF-1",
       knowledge: { pending: ["KE-1"] },
     });
-    const latest = after(
+    const latest = following(
       open,
       { trigger: "conflict_resolved", conflict: "CONF-1", resolution: "blue" },
       { trigger: "agent_complete", task: "design", report: { summary: "", tokenUsage } },
       { trigger: "every_n_events", knowledge: { captured: ["KE-1"] } },
     );
-    const back = after(latest, { trigger: "rollback", target: open });
+    const back = following(latest, { trigger: "rollback", target: open });
     expect(back.acp_state.conflicts_in_progress).toEqual(["CONF-1"]);
     expect(back.agent_states.architect).toMatchObject({ token_usage: tokenUsage, status: "pending" });
     expect(back.knowledge_context).toMatchObject({ captured_entries: ["KE-1"], pending_captures: [] });
@@ -473,7 +482,7 @@ it("a graph of thousands of tasks takes time in step with its size", () => {
       Array.from({ length: size }, (_, n) => [`t${n}`, n === 0 ? {} : { dependsOn: ["t0"] }]),
     );
   const started = performance.now();
-  const all = after(begun(wide(5_000)), batch("t0"));
+  const all = following(begun(wide(5_000)), batch("t0"));
   expect(performance.now() - started).toBeLessThan(5_000);
   expect(batches(all)).toEqual([[1], 2]);
 });

@@ -1,7 +1,7 @@
 import type { Findings } from "../../checkpoint/moments/moment.js";
 import { refuseReserved } from "../../checkpoint/rollback.js";
 import type { Artifact, PartialFile } from "../../checkpoint/schema.js";
-import { artifactOf, asArtifacts, sha256 } from "../../engine/artifacts.js";
+import { artifactOf, artifactPath, asArtifacts, sha256 } from "../../engine/artifacts.js";
 import type { CheckpointStore, FileChange } from "../../ports.js";
 
 /** Files that come with a checkpoint. */
@@ -65,7 +65,7 @@ async function notStored(store: CheckpointStore, issue: number, files: readonly 
   const missing: FileChange[] = [];
   for (const file of files) {
     const stored = await store.readFile(issue, file.path);
-    if (stored === null || !file.path.endsWith(sha256(stored))) missing.push(file);
+    if (stored === null || artifactPath(sha256(stored)) !== file.path) missing.push(file);
   }
   return missing;
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import type { EmbeddedGitHub } from "../../embedded-github/index.js";
 import { messageOf } from "../../errors.js";
 import type { LogLine } from "../log.js";
@@ -29,6 +31,15 @@ export interface WatchedBot {
 const patienceMs = 5 * 60_000;
 /** An agent that has reported so often is in the middle of its work. */
 const midway = 3;
+
+/** A start looks for unfinished runs first; after that, all it does is about the sample's issue. */
+async function untilIdle(bot: BotProcess | null): Promise<void> {
+  for (let tries = 0; bot && tries < 200; tries++) {
+    const health = await fetch(`${bot.url}/health`);
+    if (z.object({ pending: z.number() }).parse(await health.json()).pending === 0) return;
+    await delay(20);
+  }
+}
 
 /** The bot as a process of its own, started again after it was killed. */
 export async function startWatchedBot(options: WatchedBotOptions): Promise<WatchedBot> {
@@ -76,6 +87,7 @@ export async function startWatchedBot(options: WatchedBotOptions): Promise<Watch
   }
 
   await launch();
+  await untilIdle(bot);
   return {
     ending: (issue) =>
       new Promise((resolve) => {
