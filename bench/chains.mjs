@@ -1,7 +1,7 @@
 // Chains to measure with, made of checkpoints of about the size that a run in its third phase has.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createMemoryStore } from "../lib/adapters/memory/checkpoint-store.js";
 import { emptyRun, firstCheckpoint, nextCheckpoint } from "../lib/checkpoint/create.js";
 import { defaultLayout as layout } from "../lib/checkpoint/layout.js";
@@ -109,16 +109,17 @@ export async function histories(lengths, maker) {
 
 /** A history as the file store would have left it. */
 export function writeHistory(root, files) {
-  const folder = join(root, layout.folder(issue));
-  for (const path of ["artifacts", `${layout.chain}/.staging`])
-    mkdirSync(join(folder, path), { recursive: true });
+  for (const path of ["artifacts", layout.chain])
+    mkdirSync(join(root, layout.folder(issue), path), { recursive: true });
   for (const [path, content] of files) {
-    const target = join(folder, path);
-    mkdirSync(dirname(target), { recursive: true });
+    const target = join(root, layout.folder(issue), path);
     if (path === layout.latest) symlinkSync(content.toString("utf8"), target);
     else writeFileSync(target, content);
   }
 }
+
+/** Where the file store makes all its files before it moves them. */
+export const stagingOf = (root) => join(root, layout.folder(issue), layout.chain, ".staging");
 
 /** Takes back what was put on top of a history, so that its folders are those of before. */
 export function takeBack(root, files) {

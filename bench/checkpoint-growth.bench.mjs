@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { createFileStore } from "../lib/adapters/fs/checkpoint-store.js";
 import { flushFolderNow } from "../lib/adapters/fs/disk.js";
@@ -10,6 +11,7 @@ import {
   nextOf,
   nextWithNote,
   putNext,
+  stagingOf,
   takeBack,
   writeHistory,
 } from "./chains.mjs";
@@ -48,6 +50,7 @@ async function measureFiles({ table, promise, newFolder }, found, maker) {
   const middle = (length, kind) => quantile(subjects.get(length).times[kind], 0.5);
   const ratio = (kind, against) => middle(lengths.at(-1), kind) / middle(against, kind);
   const isKept = (kind) => ratio(kind, kinds[kind].against) <= limit;
+  mkdirSync(join(folder, "staging"));
   execFileSync("sync");
   await measure([...subjects.values()], maker, () => Object.keys(kinds).every(isKept));
   const samples = subjects.get(10).times.save.length;
@@ -70,8 +73,7 @@ async function measure(subjects, maker, isClear) {
     // Each is first, second and last equally often.
     for (let turn = 0; turn < subjects.length; turn++) {
       const subject = subjects[(round + warmUp + turn) % subjects.length];
-      const times = await oneRound(subject.history, maker);
-      subject.settle();
+      const times = await subject.measured(() => oneRound(subject.history, maker));
       if (round >= 0) for (const kind of Object.keys(kinds)) subject.times[kind].push(times[kind]);
     }
   }
@@ -84,14 +86,21 @@ function prepare(folder, length, { end, files }) {
   return {
     history,
     times: Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []])),
-    /** The short history would not stay one: it is put back. The others hardly grow in comparison. */
-    settle() {
+    async measured(work) {
+      // How long a disk takes to make a file depends on the folder's place on it (on ext4, by far more than on
+      // anything measured here): so there is one folder to make files in, and whoever has its turn gets it.
+      renameSync(join(folder, "staging"), stagingOf(root));
+      flushFolderNow(root);
+      const times = await work();
+      renameSync(stagingOf(root), join(folder, "staging"));
+      // The short history would not stay one. The others hardly grow in comparison.
       if (length < 100) {
         takeBack(root, files);
         history.end = end;
       }
       // What is still to be written would be paid for by whoever flushes next.
       flushFolderNow(root);
+      return times;
     },
   };
 }

@@ -43,7 +43,7 @@ export function planRollback(
     phase: order[next] ?? name,
     artifacts: target.artifacts,
     notes: target.notes,
-    partialWork: isOver ? [] : target.partial_work,
+    partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
     restore: [...then.values()]
       .filter(({ path, hash }) => live.get(path)?.hash !== hash)
       .map(({ path, hash }) => ({ path, hash })),
@@ -60,6 +60,11 @@ export function planRollback(
 function hasEnded({ type, workflow_state, orchestrator_state }: Checkpoint): boolean {
   const status = orchestrator_state.phases[workflow_state.current_phase]?.status;
   return type === "POST" && (status === "succeeded" || status === "skipped");
+}
+
+/** What a failed attempt left is for people to look at; only work that was cut off is taken up. */
+function hasFailed({ error }: Checkpoint): boolean {
+  return error !== null && error.code !== "agent_timed_out";
 }
 
 function phasesFrom(current: Phases, target: Phases, order: readonly string[], next: number): Phases {

@@ -33,6 +33,8 @@ export type PhaseStatus = z.infer<typeof PhaseStatus>;
 export const PhaseState = z.strictObject({
   status: PhaseStatus,
   attempt: Count,
+  /** How many of the attempts were stopped on purpose: those did not die. */
+  stops: Count.optional(),
   version: Count,
   checkpoint_id: CheckpointId.nullable(),
 });

@@ -30,9 +30,11 @@ export function begin(situation: Situation, phases: Phases, standing: Standing):
     if (phase.skip !== null) return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
     return { kind: "ask", phase: phase.name, phases };
   }
-  const attempts = phases[phase.name]?.attempt ?? 0;
-  if (standing.kind === "running" && attempts >= situation.maxAttempts) {
-    return { kind: "give_up", phase: phase.name, phases, attempts };
+  const { attempt = 0, stops = 0 } = phases[phase.name] ?? {};
+  // An attempt that is running although nobody works on it has died; one that was stopped on purpose has not.
+  const deaths = attempt - stops;
+  if (standing.kind === "running" && deaths >= situation.maxAttempts) {
+    return { kind: "give_up", phase: phase.name, phases, attempts: deaths };
   }
   if (!situation.hasAgent(phase.name))
     return refuse("no_agent", `no agent is configured for \`${phase.name}\``);

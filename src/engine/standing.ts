@@ -56,7 +56,7 @@ export function phasesFrom(workflow: Workflow, phases: Phases, target: string): 
   return Object.fromEntries(
     names.map((name, index) => {
       const state = phases[name] ?? { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-      if (index >= at) return [name, { ...state, status: "pending", attempt: 0 }];
+      if (index >= at) return [name, { ...state, status: "pending", attempt: 0, stops: 0 }];
       return [name, state.status === "succeeded" ? state : { ...state, status: "skipped" }];
     }),
   );

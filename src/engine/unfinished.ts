@@ -60,7 +60,8 @@ export async function saveStopped(
   const partial = await capturePartialWork(session, claim, phase, options.workspace);
   const notes = notesRecord(claim, agent, result.notes);
   const { orchestrator_state: run, workflow_state: state } = claim;
-  const phases = withPhase(run.phases, state.current_phase, { status: "pending" });
+  const stops = (run.phases[state.current_phase]?.stops ?? 0) + 1;
+  const phases = withPhase(run.phases, state.current_phase, { status: "pending", stops });
   return commitNext(
     session,
     claim,

@@ -2,8 +2,7 @@ import { rollbackPlan } from "../../checkpoint/moments/go-back.js";
 import { changeFor } from "../../checkpoint/moments/index.js";
 import type { RollbackPlan } from "../../checkpoint/rollback.js";
 import type { Artifact, Checkpoint } from "../../checkpoint/schema.js";
-import { readArtifact } from "../../engine/artifacts.js";
-import type { CheckpointStore, FileChange } from "../../ports.js";
+import { rollbackFiles } from "../rollback-files.js";
 import { add, type ServiceContext } from "./context.js";
 import { load } from "./read.js";
 
@@ -31,7 +30,7 @@ export async function rollBack(context: ServiceContext, issue: number, id: strin
     return {
       parent: target.checkpoint_id,
       change: changeFor(latest, { trigger: "rollback", target }, context.maker.now().toISOString()),
-      options: { files: await filesOf(context.store, issue, plan) },
+      options: { files: await rollbackFiles(context.store, issue, plan) },
     };
   });
   return { checkpoint, ...(done ?? { ...nothing, undo: checkpoint.checkpoint_id }) };
@@ -41,14 +40,4 @@ const nothing = { restored: [], removed: [], archived: [], codeTreeOf: null };
 
 export function outcomeOf({ restore, remove, archived, codeTreeOf }: RollbackPlan) {
   return { restored: restore.map(({ path }) => path), removed: remove, archived, codeTreeOf };
-}
-
-async function filesOf(store: CheckpointStore, issue: number, plan: RollbackPlan): Promise<FileChange[]> {
-  const mode = "100644";
-  const files = plan.remove.map((path): FileChange => ({ path, mode, content: null, status: "deleted" }));
-  for (const artifact of plan.restore) {
-    const content = await readArtifact(store, issue, artifact);
-    files.push({ path: artifact.path, mode, content, status: "modified" });
-  }
-  return files;
 }

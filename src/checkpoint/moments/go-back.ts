@@ -6,17 +6,21 @@ import { agentStates } from "./agents.js";
 import { union } from "./findings.js";
 import type { Moment } from "./moment.js";
 
-/** What becomes of a run that goes back to a checkpoint: the run's own phases are the order. */
-export function rollbackPlan(latest: Checkpoint, target: Checkpoint): RollbackPlan {
-  return planRollback(latest, target, Object.keys(latest.orchestrator_state.phases));
+/** What becomes of a run that goes back to a checkpoint. */
+export function rollbackPlan(
+  latest: Checkpoint,
+  target: Checkpoint,
+  order?: readonly string[],
+): RollbackPlan {
+  return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases));
 }
 
 /**
  * The run is again as it was at an earlier checkpoint, which the new one's parent has to be. What has been spent stays
  * spent, and knowledge that was captured stays captured: undoing neither is possible.
  */
-export function rollback(latest: Checkpoint, { target }: Moment<"rollback">): CheckpointChange {
-  const plan = rollbackPlan(latest, target);
+export function rollback(latest: Checkpoint, { target, order }: Moment<"rollback">): CheckpointChange {
+  const plan = rollbackPlan(latest, target, order);
   const isSamePhase = plan.phase === target.workflow_state.current_phase;
   const empty = { ...target.execution_graph, completed_batches: [], current_batch: 1, node_states: {} };
   const graph = isSamePhase ? restoreGraph(target.execution_graph) : empty;

@@ -82,7 +82,11 @@ interface Facts {
   readonly session_end: object;
   readonly manual: object;
   readonly approval: { readonly by: string };
-  readonly rollback: { readonly target: Checkpoint };
+  readonly rollback: {
+    readonly target: Checkpoint;
+    /** The phases as they run, the terminal one last; without it, the run's own. */
+    readonly order?: readonly string[];
+  };
   readonly before_human: { readonly phase: string; readonly question?: string };
   readonly pause: { readonly pause: NonNullable<Checkpoint["pause"]> };
   readonly every_n_events: object;
