@@ -47591,7 +47591,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 818:
+/***/ 1716:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -47731,7 +47731,7 @@ function phasesFrom(workflow, phases, target) {
     return Object.fromEntries(names.map((name, index) => {
         const state = phases[name] ?? { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
         if (index >= at)
-            return [name, { ...state, status: "pending", attempt: 0 }];
+            return [name, { ...state, status: "pending", attempt: 0, stops: 0 }];
         return [name, state.status === "succeeded" ? state : { ...state, status: "skipped" }];
     }));
 }
@@ -47790,9 +47790,11 @@ function begin(situation, phases, standing) {
             return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
         return { kind: "ask", phase: phase.name, phases };
     }
-    const attempts = phases[phase.name]?.attempt ?? 0;
-    if (standing.kind === "running" && attempts >= situation.maxAttempts) {
-        return { kind: "give_up", phase: phase.name, phases, attempts };
+    const { attempt = 0, stops = 0 } = phases[phase.name] ?? {};
+    // An attempt that is running although nobody works on it has died; one that was stopped on purpose has not.
+    const deaths = attempt - stops;
+    if (standing.kind === "running" && deaths >= situation.maxAttempts) {
+        return { kind: "give_up", phase: phase.name, phases, attempts: deaths };
     }
     if (!situation.hasAgent(phase.name))
         return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
@@ -51916,105 +51918,6 @@ function recordOf(step, session) {
     }
 }
 
-;// CONCATENATED MODULE: ./lib/engine/outputs.js
-
-/** Every output of the issue after this phase: what earlier phases left, changed by what this one did. */
-function outputsSeen(claim, changes) {
-    const seen = new Map();
-    for (const { path, size_bytes } of Object.values(claim.artifacts)) {
-        seen.set(path, { sizeBytes: size_bytes, isBlank: size_bytes === 0 });
-    }
-    for (const { path, content } of changes) {
-        if (content === null)
-            seen.delete(path);
-        else
-            seen.set(path, { sizeBytes: content.length, isBlank: content.toString("utf8").trim() === "" });
-    }
-    return seen;
-}
-function artifactsOf(before, changes) {
-    const artifacts = { ...before };
-    for (const { path, content } of changes) {
-        if (content === null)
-            delete artifacts[path];
-        else
-            artifacts[path] = artifactOf(path, content);
-    }
-    return artifacts;
-}
-
-;// CONCATENATED MODULE: ./lib/engine/agent-record.js
-
-
-/** What a checkpoint says about an agent that has ended. */
-function agentRecord(session, claim, agent, result, produced) {
-    const now = session.clock.now().toISOString();
-    const folder = session.plan.layout.folder(claim.issue_number);
-    const name = claim.workflow_state.current_phase;
-    const succeeded = result.status === "succeeded";
-    const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
-    const main = result.outputs[0]?.path ?? produced.outputs[0]?.path ?? null;
-    const node = claim.execution_graph.node_states[name];
-    return {
-        agent_states: {
-            ...claim.agent_states,
-            [agent]: {
-                status: succeeded ? "complete" : "failed",
-                token_usage: {
-                    input: before.input + result.tokenUsage.input,
-                    output: before.output + result.tokenUsage.output,
-                },
-                tool_invocations: [],
-                summary: result.summary,
-            },
-        },
-        agent_outputs: {
-            ...claim.agent_outputs,
-            [agent]: {
-                ...claim.agent_outputs[agent],
-                [name]: {
-                    completed_at: now,
-                    output_summary: result.summary,
-                    output_location: main === null ? null : locationOf(folder, main),
-                },
-            },
-        },
-        artifacts: artifactsOf(claim.artifacts, produced.outputs),
-        files_modified: [...produced.code].map(({ path, status }) => ({ path, status, staged: true })),
-        execution_graph: {
-            ...claim.execution_graph,
-            completed_batches: succeeded ? [1] : [],
-            node_states: node
-                ? {
-                    ...claim.execution_graph.node_states,
-                    [name]: {
-                        ...node,
-                        status: succeeded ? "complete" : "failed",
-                        completed_at: now,
-                        result: result.summary,
-                    },
-                }
-                : claim.execution_graph.node_states,
-        },
-        metadata: succeeded ? {} : { output_tail: result.outputTail.slice(-4000) },
-    };
-}
-/** An agent's notes for the checkpoint and for the store; no new notes leave the old ones. */
-function notesRecord(claim, agent, notes) {
-    if (notes === null || notes.trim() === "")
-        return { notes: claim.notes, files: [] };
-    const path = `notes/${agent}.md`;
-    const content = Buffer.from(notes);
-    return {
-        notes: { ...claim.notes, [agent]: artifactOf(path, content) },
-        files: [{ path, mode: "100644", content, status: "modified" }],
-    };
-}
-/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
-function locationOf(folder, path) {
-    return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
-}
-
 ;// CONCATENATED MODULE: ./lib/engine/agent-context.js
 /** What the agent is told. The issue's text is data from outside: hidden HTML comments are left out of it. */
 function agentContext(session, claim, issue, workspace, notes) {
@@ -52283,6 +52186,105 @@ async function notesFor(session, claim, agent) {
     return notes ? (await readArtifact(session.store, claim.issue_number, notes)).toString("utf8") : null;
 }
 
+;// CONCATENATED MODULE: ./lib/engine/outputs.js
+
+/** Every output of the issue after this phase: what earlier phases left, changed by what this one did. */
+function outputsSeen(claim, changes) {
+    const seen = new Map();
+    for (const { path, size_bytes } of Object.values(claim.artifacts)) {
+        seen.set(path, { sizeBytes: size_bytes, isBlank: size_bytes === 0 });
+    }
+    for (const { path, content } of changes) {
+        if (content === null)
+            seen.delete(path);
+        else
+            seen.set(path, { sizeBytes: content.length, isBlank: content.toString("utf8").trim() === "" });
+    }
+    return seen;
+}
+function artifactsOf(before, changes) {
+    const artifacts = { ...before };
+    for (const { path, content } of changes) {
+        if (content === null)
+            delete artifacts[path];
+        else
+            artifacts[path] = artifactOf(path, content);
+    }
+    return artifacts;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/agent-record.js
+
+
+/** What a checkpoint says about an agent that has ended. */
+function agentRecord(session, claim, agent, result, produced) {
+    const now = session.clock.now().toISOString();
+    const folder = session.plan.layout.folder(claim.issue_number);
+    const name = claim.workflow_state.current_phase;
+    const succeeded = result.status === "succeeded";
+    const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
+    const main = result.outputs[0]?.path ?? produced.outputs[0]?.path ?? null;
+    const node = claim.execution_graph.node_states[name];
+    return {
+        agent_states: {
+            ...claim.agent_states,
+            [agent]: {
+                status: succeeded ? "complete" : "failed",
+                token_usage: {
+                    input: before.input + result.tokenUsage.input,
+                    output: before.output + result.tokenUsage.output,
+                },
+                tool_invocations: [],
+                summary: result.summary,
+            },
+        },
+        agent_outputs: {
+            ...claim.agent_outputs,
+            [agent]: {
+                ...claim.agent_outputs[agent],
+                [name]: {
+                    completed_at: now,
+                    output_summary: result.summary,
+                    output_location: main === null ? null : locationOf(folder, main),
+                },
+            },
+        },
+        artifacts: artifactsOf(claim.artifacts, produced.outputs),
+        files_modified: [...produced.code].map(({ path, status }) => ({ path, status, staged: true })),
+        execution_graph: {
+            ...claim.execution_graph,
+            completed_batches: succeeded ? [1] : [],
+            node_states: node
+                ? {
+                    ...claim.execution_graph.node_states,
+                    [name]: {
+                        ...node,
+                        status: succeeded ? "complete" : "failed",
+                        completed_at: now,
+                        result: result.summary,
+                    },
+                }
+                : claim.execution_graph.node_states,
+        },
+        metadata: succeeded ? {} : { output_tail: result.outputTail.slice(-4000) },
+    };
+}
+/** An agent's notes for the checkpoint and for the store; no new notes leave the old ones. */
+function notesRecord(claim, agent, notes) {
+    if (notes === null || notes.trim() === "")
+        return { notes: claim.notes, files: [] };
+    const path = `notes/${agent}.md`;
+    const content = Buffer.from(notes);
+    return {
+        notes: { ...claim.notes, [agent]: artifactOf(path, content) },
+        files: [{ path, mode: "100644", content, status: "modified" }],
+    };
+}
+/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
+function locationOf(folder, path) {
+    return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
+}
+
 ;// CONCATENATED MODULE: ./lib/engine/gates.js
 
 
@@ -52351,7 +52353,8 @@ async function saveStopped(session, claim, phase, options) {
     const partial = await capturePartialWork(session, claim, phase, options.workspace);
     const notes = notesRecord(claim, agent, result.notes);
     const { orchestrator_state: run, workflow_state: state } = claim;
-    const phases = withPhase(run.phases, state.current_phase, { status: "pending" });
+    const stops = (run.phases[state.current_phase]?.stops ?? 0) + 1;
+    const phases = withPhase(run.phases, state.current_phase, { status: "pending", stops });
     return commitNext(session, claim, {
         ...{ type: "PRE", trigger: stopTrigger(session), outcome: "interrupted", lease: null },
         ...(result.status === "succeeded" ? unfinished_recordOf(session, claim, agent, result) : {}),
@@ -52368,6 +52371,93 @@ function stopTrigger(session) {
 function unfinished_recordOf(session, claim, agent, result) {
     const record = agentRecord(session, claim, agent, result, { code: [], outputs: [] });
     return { ...record, acceptance_criteria: { ...result.acceptanceCriteria } };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/end-of-phase.js
+
+
+
+
+
+
+
+
+
+/** The one commit that makes what a phase produced count, or that says why it does not. */
+async function commitEnd(session, claim, tip, ended) {
+    const { agent, result, produced, gates } = ended;
+    const failure = ended.agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
+    const head = await publishable(session, claim, ended.issue, produced.code);
+    const partial = await unfinishedWork(session, claim, ended);
+    const notes = notesRecord(tip, agent, result.notes);
+    const change = {
+        ...outcomeOf(session, claim, failure),
+        duration_ms: ended.durationMs,
+        issue_snapshot: head
+            ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head }
+            : claim.issue_snapshot,
+        ...agentRecord(session, claim, agent, result, produced),
+        governance_results: {
+            quality_gates: mergeResults(claim.governance_results.quality_gates, gates),
+            compliance_checks: [],
+            passed: failure === null,
+        },
+        acceptance_criteria: { ...claim.acceptance_criteria, ...result.acceptanceCriteria },
+        notes: notes.notes,
+        partial_work: [...(partial?.partial_work ?? [])],
+        progress: progressKeptOf(result.progress),
+        error: failure,
+    };
+    const live = [...produced.outputs, ...notes.files];
+    const files = [...live, ...asArtifacts([...live, ...(partial?.files ?? [])])];
+    const committed = await commitNext(session, tip, change, { files, codeCommit: head });
+    logEnd(session, claim, gates, failure, ended.durationMs);
+    return committed;
+}
+/**
+ * What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
+ * Where the agent wrote what it must not, nothing is: the rest may be part of the same attempt to break out.
+ */
+async function unfinishedWork(session, claim, { agentFailure, phase, workspace }) {
+    const isKept = agentFailure !== null && agentFailure.code !== "path_not_allowed";
+    return isKept ? capturePartialWork(session, claim, phase, workspace) : null;
+}
+function outcomeOf(session, claim, failure) {
+    const { plan } = session;
+    const { orchestrator_state: run, workflow_state: state } = claim;
+    const name = state.current_phase;
+    const phases = failure
+        ? withPhase(run.phases, name, { status: "failed" })
+        : endPhase(plan.workflow, run.phases, name, { status: "succeeded" });
+    return {
+        type: "POST",
+        trigger: failure ? "phase_failure" : "phase_transition",
+        outcome: failure ? "failed" : "succeeded",
+        lease: closingLease(session),
+        orchestrator_state: { ...run, phases, completed_phases: completedPhases(plan.workflow, phases) },
+    };
+}
+/** The agent's code as a commit that nothing shows yet; null when the branch stays as it is. */
+async function publishable(session, claim, issue, code) {
+    const { issue_snapshot: snapshot, workflow_state: state } = claim;
+    if (code.length === 0)
+        return snapshot.head_sha;
+    const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
+    const commit = await session.code.prepareCommit({
+        parent,
+        changes: code,
+        message: `${state.current_phase}: ${issue.title.split("\n")[0]?.slice(0, 60)} (#${issue.number})`,
+    });
+    return commit.sha;
+}
+function logEnd({ log }, claim, gates, failure, durationMs) {
+    const about = { issue: claim.issue_number, phase: claim.workflow_state.current_phase };
+    for (const { name, status, summary } of gates) {
+        log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
+    }
+    const outcome = failure === null ? "succeeded" : "failed";
+    const message = `${about.phase} ${outcome}${failure ? `: ${failure.message}` : ""}`;
+    log.info(message, { event: "phase_ended", ...about, outcome, duration_ms: durationMs });
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/midway-saver.js
@@ -52420,11 +52510,6 @@ function createMidwaySaver(session, claim, phase, options) {
 
 
 
-
-
-
-
-
 /** Runs a claimed phase: agent, gates, and the one commit that makes what they produced count. */
 async function runPhase(session, claim, issue) {
     const name = claim.workflow_state.current_phase;
@@ -52450,9 +52535,8 @@ async function runPhase(session, claim, issue) {
     const { produced, failure: agentFailure } = await judge(session, claim, phase, workspace, result);
     if (!agentFailure && session.plan.checkpoints.agentComplete) {
         const { notes, progress } = result;
-        const saved = await saveMidway(session, tip, phase, {
-            ...{ trigger: "agent_complete", workspace, agent, notes, progress, result },
-        });
+        const details = { trigger: "agent_complete", workspace, agent, notes, progress, result };
+        const saved = await saveMidway(session, tip, phase, details);
         if (saved.status === "gave_way")
             return saved;
         tip = saved.checkpoint;
@@ -52460,40 +52544,13 @@ async function runPhase(session, claim, issue) {
     const gates = agentFailure ? [] : await run_phase_gatesOf(session, claim, workspace, produced);
     if (session.signal.aborted)
         return stop();
-    const failure = agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
-    const head = await publishable(session, claim, issue, produced.code, name);
-    // What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
-    // Where the agent wrote what it must not, nothing is: the rest may be part of the same attempt to break out.
-    const isKept = agentFailure !== null && agentFailure.code !== "path_not_allowed";
-    const partial = isKept ? await capturePartialWork(session, claim, phase, workspace) : null;
-    const notes = notesRecord(tip, agent, result.notes);
-    const committed = await commitNext(session, tip, {
-        ...outcomeOf(session, claim, failure),
-        duration_ms: Math.max(0, session.clock.now().getTime() - began),
-        issue_snapshot: head
-            ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head }
-            : claim.issue_snapshot,
-        ...agentRecord(session, claim, agent, result, produced),
-        governance_results: {
-            quality_gates: mergeResults(claim.governance_results.quality_gates, gates),
-            compliance_checks: [],
-            passed: failure === null,
-        },
-        acceptance_criteria: { ...claim.acceptance_criteria, ...result.acceptanceCriteria },
-        notes: notes.notes,
-        partial_work: [...(partial?.partial_work ?? [])],
-        progress: progressKeptOf(result.progress),
-        error: failure,
-    }, {
-        files: [
-            ...produced.outputs,
-            ...notes.files,
-            ...asArtifacts([...produced.outputs, ...notes.files, ...(partial?.files ?? [])]),
-        ],
-        codeCommit: head,
-    });
-    logEnd(session, claim, gates, failure, session.clock.now().getTime() - began);
-    await keepOrDrop(session, workspace, failure, head);
+    const durationMs = Math.max(0, session.clock.now().getTime() - began);
+    const ended = { phase, issue, workspace, agent, result, produced, agentFailure, gates, durationMs };
+    const committed = await commitEnd(session, claim, tip, ended);
+    if (committed.status === "stored" && agentFailure === null)
+        await keep(workspace, committed.checkpoint);
+    else
+        await drop(session, workspace);
     return committed;
 }
 function run_phase_gatesOf(session, claim, workspace, produced) {
@@ -52503,49 +52560,14 @@ function run_phase_gatesOf(session, claim, workspace, produced) {
     const outputs = outputsSeen(claim, produced.outputs);
     return evaluateGates(gates, { directory: workspace.directory, outputs, commands, signal }, clock);
 }
-/** What failed work leaves in the workspace must not look like part of the next phase's. */
-async function keepOrDrop(session, workspace, failure, head) {
-    if (failure === null || head !== null)
-        return workspace.settle(head ?? workspace.baseSha);
+/** The next phase works in the same folder, which now holds just what was committed. */
+async function keep(workspace, { issue_snapshot: { head_sha } }) {
+    await workspace.settle(head_sha ?? workspace.baseSha);
+}
+/** What failed work leaves in the folder must not look like part of the next phase's. */
+async function drop(session, workspace) {
     await workspace.close();
     session.workspace = null;
-}
-function outcomeOf(session, claim, failure) {
-    const { plan } = session;
-    const { orchestrator_state: run, workflow_state: state } = claim;
-    const name = state.current_phase;
-    const phases = failure
-        ? withPhase(run.phases, name, { status: "failed" })
-        : endPhase(plan.workflow, run.phases, name, { status: "succeeded" });
-    return {
-        type: "POST",
-        trigger: failure ? "phase_failure" : "phase_transition",
-        outcome: failure ? "failed" : "succeeded",
-        lease: closingLease(session),
-        orchestrator_state: { ...run, phases, completed_phases: completedPhases(plan.workflow, phases) },
-    };
-}
-/** The agent's code as a commit that nothing shows yet; null when the branch stays as it is. */
-async function publishable(session, claim, issue, code, phase) {
-    const { issue_snapshot: snapshot } = claim;
-    if (code.length === 0)
-        return snapshot.head_sha;
-    const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
-    const commit = await session.code.prepareCommit({
-        parent,
-        changes: code,
-        message: `${phase}: ${issue.title.split("\n")[0]?.slice(0, 60)} (#${issue.number})`,
-    });
-    return commit.sha;
-}
-function logEnd({ log }, claim, gates, failure, durationMs) {
-    const about = { issue: claim.issue_number, phase: claim.workflow_state.current_phase };
-    for (const { name, status, summary } of gates) {
-        log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
-    }
-    const outcome = failure === null ? "succeeded" : "failed";
-    const message = `${about.phase} ${outcome}${failure ? `: ${failure.message}` : ""}`;
-    log.info(message, { event: "phase_ended", ...about, outcome, duration_ms: durationMs });
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/take-step.js
@@ -53060,7 +53082,7 @@ function planRollback(current, target, order) {
         phase: order[next] ?? name,
         artifacts: target.artifacts,
         notes: target.notes,
-        partialWork: isOver ? [] : target.partial_work,
+        partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
         restore: [...then.values()]
             .filter(({ path, hash }) => live.get(path)?.hash !== hash)
             .map(({ path, hash }) => ({ path, hash })),
@@ -53076,6 +53098,10 @@ function planRollback(current, target, order) {
 function hasEnded({ type, workflow_state, orchestrator_state }) {
     const status = orchestrator_state.phases[workflow_state.current_phase]?.status;
     return type === "POST" && (status === "succeeded" || status === "skipped");
+}
+/** What a failed attempt left is for people to look at; only work that was cut off is taken up. */
+function hasFailed({ error }) {
+    return error !== null && error.code !== "agent_timed_out";
 }
 function rollback_phasesFrom(current, target, order, next) {
     const now = new Map(Object.entries(current));
@@ -53208,6 +53234,691 @@ async function answerPreview(handling, id) {
     return { status: "answered", checkpoint, text };
 }
 
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/run.js
+
+function refused(code, message, hint) {
+    return new errors/* CrunchError */.s({ code, message, hint });
+}
+const isOver = ({ status }) => status === "succeeded" || status === "skipped";
+/** The phases of a run in the order they run. The last one is terminal: nothing is done in it. */
+function run_phasesOf({ orchestrator_state }) {
+    return Object.entries(orchestrator_state.phases);
+}
+/** The phase that runs, or that is the next to run; null when the run is over. */
+function openPhase(run) {
+    const [name] = run_phasesOf(run)
+        .slice(0, -1)
+        .find(([, state]) => !isOver(state)) ?? [];
+    return name ?? null;
+}
+function stateOf(run, phase) {
+    const [, state] = run_phasesOf(run).find(([name]) => name === phase) ?? [];
+    if (state)
+        return state;
+    const names = run_phasesOf(run).map(([name]) => name);
+    throw refused("phase_unknown", `The run has no phase ${JSON.stringify(phase.slice(0, 60))}.`, `Name one of its phases: ${names.join(", ")}.`);
+}
+/** A phase whose turn it is to begin, with its state. */
+function phaseToBegin(run, phase) {
+    const state = stateOf(run, phase);
+    const open = openPhase(run);
+    if (phase === open)
+        return state;
+    if (isOver(state))
+        throw refused("phase_over", `The phase ${phase} is over already.`, "Roll back to a checkpoint of it to run it again.");
+    throw refused("phase_not_next", open === null
+        ? `The phase ${phase} is the last one: nothing runs in it.`
+        : `The phase ${phase} can't begin: ${open} is not over.`, open === null ? "The run is over; begin a new one." : `End ${open} first.`);
+}
+/** The phase of the latest checkpoint, if it has the status that a moment needs. */
+function phaseThatIs(run, status) {
+    const phase = run.workflow_state.current_phase;
+    const found = stateOf(run, phase).status;
+    if (found === status)
+        return phase;
+    throw refused(`phase_not_${status}`, `The phase ${phase} is not ${status}, but ${found}.`, status === "running"
+        ? "Begin the phase with `phase_start`, or resume the run, first."
+        : "Ask a person with `before_human` first.");
+}
+/** The run's phases after one of them has changed. When only the terminal one is left, the run has ended too. */
+function run_withPhase(run, phase, change) {
+    const state = { ...stateOf(run, phase), ...change };
+    const phases = { ...run.orchestrator_state.phases, [phase]: state };
+    const names = Object.keys(phases);
+    const terminal = names.at(-1);
+    const last = terminal === undefined ? undefined : phases[terminal];
+    const isEnd = names.slice(0, -1).every((name) => isOver(phases[name] ?? state));
+    if (isEnd && terminal !== undefined && last)
+        phases[terminal] = { ...last, status: "succeeded" };
+    const completed_phases = names.filter((name) => phases[name]?.status === "succeeded");
+    return { ...run.orchestrator_state, current_phase: phase, phases, completed_phases };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/tasks.js
+
+
+const isOpen = ({ status }) => status === "pending" || status === "running";
+function plannedNodes(tasks) {
+    const nodes = Object.entries(tasks).map(([id, { dependsOn = [], agent = null }]) => {
+        const times = { started_at: null, completed_at: null, result: null };
+        return [id, { status: "pending", depends_on: [...dependsOn], agent, ...times }];
+    });
+    return Object.fromEntries(nodes);
+}
+/** The nodes with those changed that `change` gives something for. */
+function mapNodes(nodes, change) {
+    const changed = Object.entries(nodes).map(([id, node]) => [id, { ...node, ...change(node, id) }]);
+    return Object.fromEntries(changed);
+}
+/** What needs nothing more is begun: the next batch follows the one before without a further word. */
+function withReadyBegun(nodes, now) {
+    const ready = new Set((0,execution_graph/* pendingBatches */.KI)(nodes)[0]);
+    return mapNodes(nodes, (node, id) => ready.has(id) && node.status === "pending" ? { status: "running", started_at: now } : {});
+}
+/**
+ * Batches are numbered by what tasks need, not by when they ran: so a number means the same tasks in every session,
+ * in whichever order they end.
+ */
+function withBatches(graph, nodes) {
+    const batches = batchesOf(nodes);
+    const numbers = batches.map((_, at) => at + 1);
+    const isEnded = (number) => openIn(nodes, batches[number - 1]).length === 0;
+    return {
+        ...graph,
+        completed_batches: numbers.filter(isEnded),
+        current_batch: numbers.find((number) => !isEnded(number)) ?? Math.max(1, batches.length),
+        node_states: nodes,
+    };
+}
+/** The open tasks of the batch that is under way. */
+function openInBatch({ node_states: nodes, current_batch: number }) {
+    return openIn(nodes, batchesOf(nodes)[number - 1]);
+}
+const batchesOf = (nodes) => (0,execution_graph/* pendingBatches */.KI)(mapNodes(nodes, () => ({ status: "pending" })));
+function openIn(nodes, batch = []) {
+    return batch.filter((id) => isOpen(nodes[id] ?? missing));
+}
+const missing = {
+    ...{ status: "failed", depends_on: [], agent: null, started_at: null, completed_at: null, result: null },
+};
+/** The graph's nodes after what was reported. Only tasks that could have been done may be. */
+function reportedNodes({ execution_graph }, reports, now) {
+    const nodes = execution_graph.node_states;
+    for (const id of Object.keys(reports))
+        refuseUnready(nodes, id);
+    return mapNodes(nodes, (node, id) => {
+        const report = Object.hasOwn(reports, id) ? reports[id] : undefined;
+        if (!report)
+            return {};
+        const { status = "complete", agent = node.agent, summary } = report;
+        return { status, agent, started_at: node.started_at ?? now, completed_at: now, result: summary };
+    });
+}
+function refuseUnready(nodes, id) {
+    const node = Object.hasOwn(nodes, id) ? nodes[id] : undefined;
+    const name = JSON.stringify(id.slice(0, 60));
+    if (!node)
+        throw refused("task_unknown", `The phase has no task ${name}.`, `Its tasks are: ${Object.keys(nodes).slice(0, 20).join(", ")}.`);
+    if (!isOpen(node))
+        throw refused("task_not_ready", `The task ${name} is ${node.status} already.`, "Report every task once; the latest checkpoint tells which are open.");
+    const isDone = (need) => Object.hasOwn(nodes, need) && /complete|skipped/.test(nodes[need]?.status ?? "");
+    const open = node.depends_on.filter((need) => !isDone(need));
+    if (open.length > 0)
+        throw refused("task_not_ready", `The task ${name} is not ready: it needs ${open.slice(0, 20).join(", ")}.`, "Report what it needs first, in a batch of its own.");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/agents.js
+
+/** Of each agent: what it called before that is of little use to anybody, and a checkpoint has a limit. */
+const invocationsKept = 200;
+const fresh = {
+    ...{ status: "pending", token_usage: { input: 0, output: 0 }, tool_invocations: [], summary: "" },
+};
+/** What the agents have done, spent and said, after what was reported. */
+function agentsAfter(run, nodes, reports, now) {
+    const states = new Map(Object.entries(run.agent_states));
+    const outputs = new Map(Object.entries(run.agent_outputs));
+    for (const [task, report] of Object.entries(reports)) {
+        const agent = report.agent ?? nodes[task]?.agent ?? null;
+        if (agent === null)
+            continue;
+        states.set(agent, withReport(states.get(agent) ?? fresh, report));
+        if ((report.status ?? "complete") !== "complete")
+            continue;
+        const said = {
+            ...{ completed_at: now, output_summary: report.summary },
+            output_location: report.outputLocation ?? null,
+        };
+        outputs.set(agent, { ...outputs.get(agent), [task]: said });
+    }
+    return {
+        agent_states: agentStates(Object.fromEntries(states), nodes),
+        agent_outputs: Object.fromEntries(outputs),
+        team_state: teamOf(run, nodes),
+    };
+}
+function withReport(before, report) {
+    const { tokenUsage: used = { input: 0, output: 0 }, toolInvocations = [] } = report;
+    const { input, output } = before.token_usage;
+    return {
+        ...before,
+        token_usage: { input: input + used.input, output: output + used.output },
+        tool_invocations: [...before.tool_invocations, ...toolInvocations].slice(-invocationsKept),
+        summary: report.summary,
+    };
+}
+/** The status of each agent that has tasks in this phase follows from them; others keep theirs. */
+function agentStates(states, nodes) {
+    const found = new Map(Object.entries(states));
+    for (const [agent, tasks] of tasksByAgent(nodes))
+        found.set(agent, { ...(found.get(agent) ?? fresh), status: agents_statusOf(tasks) });
+    return Object.fromEntries(found);
+}
+function agents_statusOf(tasks) {
+    const has = (status) => tasks.some((task) => task.status === status);
+    if (has("running"))
+        return "running";
+    if (has("failed"))
+        return "failed";
+    return has("pending") ? "pending" : "complete";
+}
+/** The team of the phase: who has tasks in it, and how far each has come. */
+function teamOf({ team_state, workflow_state }, nodes) {
+    const roles = new Map(team_state.members.map(({ agent, role }) => [agent, role]));
+    const words = { running: "active", pending: "waiting", complete: "done", failed: "failed" };
+    const members = [...tasksByAgent(nodes)].map(([agent, tasks]) => ({
+        agent,
+        role: roles.get(agent) ?? workflow_state.current_phase,
+        status: words[agents_statusOf(tasks)],
+        tasks_completed: tasks.filter(({ status }) => status === "complete").length,
+        tasks_pending: tasks.filter(isOpen).length,
+    }));
+    return { ...team_state, members };
+}
+function tasksByAgent(nodes) {
+    const found = new Map();
+    for (const node of Object.values(nodes)) {
+        if (node.agent === null)
+            continue;
+        const tasks = found.get(node.agent);
+        if (tasks)
+            tasks.push(node);
+        else
+            found.set(node.agent, [node]);
+    }
+    return found;
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/findings.js
+/** What a moment was told of, merged into what the run knows. */
+function withFindings(run, told) {
+    const { artifacts, notes, knowledge, messages, acceptanceCriteria: criteria, snapshot, note } = told;
+    return {
+        ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
+        ...(notes && { notes: { ...run.notes, ...notes } }),
+        ...(knowledge && { knowledge_context: knowledgeAfter(run, knowledge) }),
+        ...(messages && {
+            acp_state: {
+                ...run.acp_state,
+                ...(messages.pending && { pending_messages: [...messages.pending] }),
+                ...(messages.awaiting && { awaiting_response: [...messages.awaiting] }),
+            },
+        }),
+        ...(criteria && { acceptance_criteria: { ...run.acceptance_criteria, ...criteria } }),
+        ...(told.filesModified && { files_modified: [...told.filesModified] }),
+        ...(told.partialWork && { partial_work: [...told.partialWork] }),
+        ...(told.progress && { progress: [...told.progress] }),
+        ...(snapshot && { issue_snapshot: { ...run.issue_snapshot, ...snapshot } }),
+        ...(told.projections && { projections: { ...run.projections, ...told.projections } }),
+        ...(note !== undefined && { note }),
+        ...(told.metadata && { metadata: told.metadata }),
+    };
+}
+/** An entry that was captured is no longer to be captured: a session that resumes must not do it twice. */
+function knowledgeAfter({ knowledge_context: before }, told) {
+    const captured = union(before.captured_entries, told.captured);
+    return {
+        injected_entries: union(before.injected_entries, told.injected),
+        captured_entries: captured,
+        pending_captures: union(before.pending_captures, told.pending).filter((one) => !captured.includes(one)),
+    };
+}
+function union(before, added = []) {
+    return [...new Set([...before, ...added])];
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/go-back.js
+
+
+
+
+/** What becomes of a run that goes back to a checkpoint. */
+function rollbackPlan(latest, target, order) {
+    return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases));
+}
+/**
+ * The run is again as it was at an earlier checkpoint, which the new one's parent has to be. What has been spent stays
+ * spent, and knowledge that was captured stays captured: undoing neither is possible.
+ */
+function rollback(latest, { target, order }) {
+    const plan = rollbackPlan(latest, target, order);
+    const isSamePhase = plan.phase === target.workflow_state.current_phase;
+    const empty = { ...target.execution_graph, completed_batches: [], current_batch: 1, node_states: {} };
+    const graph = isSamePhase ? (0,execution_graph/* restoreGraph */.Ts)(target.execution_graph) : empty;
+    const state = latest.orchestrator_state;
+    const names = Object.keys(plan.phases);
+    return {
+        ...{ type: "PRE", trigger: "rollback", outcome: null, pause: { kind: "rollback" }, lease: null },
+        phase_version: Math.max(1, plan.phases[plan.phase]?.version ?? 1),
+        workflow_state: {
+            ...target.workflow_state,
+            current_phase: plan.phase,
+            current_state_label: `state:${plan.phase}`,
+            phase_attempt: 1,
+        },
+        orchestrator_state: {
+            ...state,
+            current_phase: plan.phase,
+            phases: plan.phases,
+            completed_phases: names.filter((name) => plan.phases[name]?.status === "succeeded"),
+        },
+        execution_graph: graph,
+        agent_states: agentStates(latest.agent_states, graph.node_states),
+        team_state: isSamePhase ? target.team_state : { ...target.team_state, members: [] },
+        agent_outputs: target.agent_outputs,
+        acp_state: target.acp_state,
+        knowledge_context: go_back_knowledgeAfter(latest.knowledge_context, target.knowledge_context),
+        governance_results: target.governance_results,
+        acceptance_criteria: target.acceptance_criteria,
+        artifacts: plan.artifacts,
+        notes: plan.notes,
+        partial_work: plan.partialWork,
+        files_modified: [],
+        metadata: {
+            rollback_from: latest.checkpoint_id,
+            rollback_to: target.checkpoint_id,
+            archived: plan.archived.map((artifact) => ({ ...artifact })),
+        },
+    };
+}
+function go_back_knowledgeAfter(now, then) {
+    const captured = union(then.captured_entries, now.captured_entries);
+    return {
+        injected_entries: then.injected_entries,
+        captured_entries: captured,
+        pending_captures: then.pending_captures.filter((entry) => !captured.includes(entry)),
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/begin.js
+
+
+
+
+/**
+ * A phase begins, or is taken up again by another session: then what is complete stays so. It is a new version of the
+ * phase, unless an attempt was cut off.
+ */
+function begin_phaseStart(run, moment, now) {
+    const { phase, tasks } = moment;
+    const before = phaseToBegin(run, phase);
+    if (before.status === "waiting")
+        throw refused("phase_waits", `The phase ${phase} waits for a person.`, "Record the answer with `approval` first.");
+    const isCutOff = before.attempt > 0 && before.status !== "failed";
+    const attempt = isCutOff ? before.attempt + 1 : 1;
+    const version = before.version + (isCutOff ? 0 : 1);
+    const begun = withReadyBegun(nodesFor(run, phase, tasks), now);
+    const graph = withBatches(run.execution_graph, begun);
+    // What was left unfinished is for the next attempt; what failed is only there to be looked at.
+    const isUnfinished = isTakenUp(run, phase) && run.type === "PRE";
+    const members = isTakenUp(run, phase) ? run.team_state.members : [];
+    const workflow_state = enter(run, phase, now, attempt);
+    return {
+        ...{ type: "PRE", trigger: "phase_start", outcome: null, phase_version: version, workflow_state },
+        orchestrator_state: run_withPhase(run, phase, { status: "running", attempt, version }),
+        execution_graph: graph,
+        agent_states: agentStates(run.agent_states, begun),
+        team_state: teamOf({ ...run, workflow_state, team_state: { ...run.team_state, members } }, begun),
+        partial_work: isUnfinished ? run.partial_work : [],
+        progress: isUnfinished ? run.progress : [],
+        files_modified: isUnfinished ? run.files_modified : [],
+        metadata: run.error ? { previous_error: run.error.message } : {},
+    };
+}
+/** A person is asked. The phase waits for the answer, and nothing runs meanwhile. */
+function beforeHuman(run, moment, now) {
+    const { phase, question } = moment;
+    const before = phaseToBegin(run, phase);
+    if (before.status === "running" || before.status === "waiting")
+        throw refused("phase_begun", `The phase ${phase} is ${before.status} already.`, "Ask before a phase begins: give the question a phase of its own.");
+    const version = before.version + 1;
+    return {
+        ...{ type: "PRE", trigger: "before_human", outcome: null, phase_version: version },
+        workflow_state: enter(run, phase, now, 1),
+        orchestrator_state: run_withPhase(run, phase, { status: "waiting", version }),
+        execution_graph: withBatches(run.execution_graph, {}),
+        team_state: { ...run.team_state, members: [] },
+        ...(question === undefined ? {} : { metadata: { question } }),
+    };
+}
+/** Whether the graph of the latest checkpoint is that of the phase: of an attempt that did not come to its end. */
+function isTakenUp({ workflow_state, execution_graph }, phase) {
+    return workflow_state.current_phase === phase && Object.keys(execution_graph.node_states).length > 0;
+}
+/** The tasks of a phase that is taken up again: what is over stays over, all else is to be done. */
+function reopened(nodes) {
+    return mapNodes(nodes, ({ status }) => status === "complete" || status === "skipped"
+        ? {}
+        : { status: "pending", started_at: null, completed_at: null, result: null });
+}
+function nodesFor(run, phase, tasks) {
+    const known = isTakenUp(run, phase) ? reopened(run.execution_graph.node_states) : {};
+    if (tasks === undefined && isTakenUp(run, phase))
+        return known;
+    const planned = plannedNodes(tasks ?? { [phase]: {} });
+    const blocked = (0,execution_graph/* blockedTasks */.vM)(planned);
+    if (blocked.length > 0)
+        throw refused("graph_invalid", `These tasks can never be done: ${blocked.slice(0, 20).join(", ")}.`, "Each task may only need tasks of the same phase, and none may need itself in the end.");
+    return mapNodes(planned, (_, id) => {
+        const before = Object.hasOwn(known, id) ? known[id] : undefined;
+        return before && before.status !== "pending" ? before : {};
+    });
+}
+function enter({ workflow_state }, phase, now, attempt) {
+    return {
+        ...workflow_state,
+        current_phase: phase,
+        current_state_label: `state:${phase}`,
+        phase_started_at: now,
+        phase_attempt: attempt,
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/stop.js
+
+
+
+/** The state that the run is in, which a checkpoint that changes nothing of it has to say again. */
+function kept({ type, outcome, duration_ms, error, pause, partial_work, progress }) {
+    return { type, outcome, duration_ms, error, pause, partial_work, progress };
+}
+/**
+ * The session has to stop. Nothing runs any more, and nobody holds the run: whoever comes next goes on at once, with
+ * the unfinished work. Between two phases there is nothing to stop, only to save.
+ */
+function stop_stopped(run, trigger) {
+    const phase = run.workflow_state.current_phase;
+    if (stateOf(run, phase).status !== "running")
+        return { ...kept(run), trigger, lease: null };
+    const nodes = mapNodes(run.execution_graph.node_states, ({ status }) => status === "running" ? { status: "pending", started_at: null } : {});
+    return {
+        ...{ ...kept(run), type: "PRE", trigger, outcome: "interrupted", lease: null },
+        orchestrator_state: run_withPhase(run, phase, { status: "pending" }),
+        execution_graph: { ...run.execution_graph, node_states: nodes },
+        agent_states: agentStates(run.agent_states, nodes),
+        team_state: teamOf(run, nodes),
+    };
+}
+/** A person wants to be able to come back to this very state. */
+function manual(run) {
+    return { ...kept(run), trigger: "manual", metadata: run.metadata };
+}
+/** Nothing goes on before somebody has answered. */
+function paused(run, { pause }) {
+    return { ...kept(run), trigger: "pause", pause, lease: null };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/within.js
+
+
+
+/** The phase goes on: what it has not finished yet stays with it from checkpoint to checkpoint. */
+function goingOn(run, trigger) {
+    const { partial_work, progress } = run;
+    return { type: "PRE", trigger, outcome: null, partial_work, progress };
+}
+/** All tasks of a batch have ended, and the next batch begins. Those that `agent_complete` told of count. */
+function batchComplete(run, moment, now) {
+    phaseThatIs(run, "running");
+    const { tasks = {} } = moment;
+    const before = run.execution_graph;
+    const reported = reportedNodes(run, tasks, now);
+    const graph = withBatches(before, reported);
+    const known = new Set(before.completed_batches);
+    const isFurther = graph.completed_batches.some((number) => !known.has(number));
+    if (!isFurther) {
+        const open = openInBatch({ ...before, node_states: reported });
+        throw refused("batch_open", open.length > 0
+            ? `Batch ${before.current_batch} is not complete: ${open.slice(0, 20).join(", ")} did not end yet.`
+            : "No batch has ended since the last checkpoint of one.", "Report single tasks with `agent_complete`, and the batch when all its tasks have ended.");
+    }
+    const nodes = withReadyBegun(reported, now);
+    return {
+        ...goingOn(run, "batch_complete"),
+        execution_graph: { ...graph, node_states: nodes },
+        ...agentsAfter(run, nodes, tasks, now),
+    };
+}
+/** One agent is done with its task, while others may still work. It is not done again from here. */
+function agentComplete(run, moment, now) {
+    phaseThatIs(run, "running");
+    const reports = { [moment.task]: moment.report };
+    const nodes = reportedNodes(run, reports, now);
+    return {
+        ...goingOn(run, "agent_complete"),
+        execution_graph: { ...run.execution_graph, node_states: nodes },
+        ...agentsAfter(run, nodes, reports, now),
+    };
+}
+/** An agent has reported so many steps that losing them would hurt. */
+function everyNEvents(run) {
+    phaseThatIs(run, "running");
+    return goingOn(run, "every_n_events");
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/conflicts.js
+
+
+
+/** Agents disagree. Saved before they debate, so that a session that takes over knows what is open. */
+function conflictStart(run, moment) {
+    phaseThatIs(run, "running");
+    const { conflict: id, about = null, between = [] } = moment;
+    const { conflicts_in_progress: open } = run.acp_state;
+    if (open.includes(id))
+        throw refused("conflict_open", `The conflict ${id} is open already.`, "Give every conflict its own id.");
+    return {
+        ...goingOn(run, "conflict_start"),
+        acp_state: { ...run.acp_state, conflicts_in_progress: [...open, id] },
+        metadata: { conflict: { id, about, between: [...between] } },
+    };
+}
+/** A conflict is settled. This may come at any time after a stop, too: it changes nothing else. */
+function conflictResolved(run, moment) {
+    const { conflict: id, resolution, resolvedBy = null } = moment;
+    const { conflicts_in_progress: open } = run.acp_state;
+    if (!open.includes(id))
+        throw refused("conflict_not_open", `There is no open conflict ${JSON.stringify(id.slice(0, 60))}.`, open.length > 0 ? `Open are: ${open.slice(0, 20).join(", ")}.` : "No conflict is open.");
+    return {
+        ...kept(run),
+        trigger: "conflict_resolved",
+        acp_state: { ...run.acp_state, conflicts_in_progress: open.filter((one) => one !== id) },
+        metadata: { conflict: { id, resolution, resolved_by: resolvedBy } },
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/end.js
+
+
+
+
+/** A phase has ended well, or was skipped. */
+function phaseTransition(run, moment, now) {
+    if (moment.outcome === "skipped")
+        return skipped(run, moment, now);
+    const phase = phaseThatIs(run, "running");
+    const governance_results = governanceAfter(run, moment);
+    const failed = [...(moment.qualityGates ?? []), ...(moment.complianceChecks ?? [])].filter(isFailed);
+    if (failed.length > 0)
+        throw refused("gates_failed", `The phase ${phase} has not succeeded: ${failed.map(({ name }) => name).join(", ")} failed.`, "Report it as `phase_failure`.");
+    const reports = withOwnTask(run, phase, moment.tasks ?? {});
+    const nodes = reportedNodes(run, reports, now);
+    const left = Object.keys(nodes).filter((id) => !/complete|skipped/.test(nodes[id]?.status ?? ""));
+    if (left.length > 0)
+        throw refused("tasks_open", `The phase ${phase} is not over: ${left.slice(0, 20).join(", ")} did not succeed yet.`, "Report these tasks first, or the phase as `phase_failure`.");
+    return {
+        ...{ type: "POST", trigger: "phase_transition", outcome: "succeeded", governance_results },
+        ...ended(run, moment, nodes, reports, now),
+        orchestrator_state: run_withPhase(run, phase, { status: "succeeded" }),
+    };
+}
+/** A phase has failed: with the error, and with what there is of its results. */
+function phaseFailure(run, moment, now) {
+    const phase = phaseThatIs(run, "running");
+    const { error, tasks = {} } = moment;
+    const reported = reportedNodes(run, tasks, now);
+    const isNamed = Object.values(tasks).some(({ status }) => status === "failed");
+    // Where nobody says which task it was, none of those that ran has come to its end.
+    const nodes = mapNodes(reported, ({ status }) => {
+        if (status !== "running")
+            return {};
+        return isNamed
+            ? { status: "pending", started_at: null }
+            : { status: "failed", completed_at: now, result: error.message };
+    });
+    return {
+        ...{ type: "POST", trigger: "phase_failure", outcome: "failed", error },
+        ...ended(run, moment, nodes, tasks, now),
+        governance_results: { ...governanceAfter(run, moment), passed: false },
+        orchestrator_state: run_withPhase(run, phase, { status: "failed" }),
+        partial_work: run.partial_work,
+        progress: run.progress,
+    };
+}
+/** A person has said yes to what was asked. */
+function approval(run, { by, note }) {
+    const phase = phaseThatIs(run, "waiting");
+    return {
+        ...{ type: "POST", trigger: "approval", outcome: "approved", note: note ?? `approved by @${by}` },
+        orchestrator_state: run_withPhase(run, phase, { status: "succeeded" }),
+        metadata: { approved_by: by },
+    };
+}
+function skipped(run, moment, now) {
+    const phase = moment.phase ?? run.workflow_state.current_phase;
+    const { status, version, attempt } = phaseToBegin(run, phase);
+    const isBegun = status === "running" || status === "waiting";
+    const nodes = isBegun
+        ? mapNodes(run.execution_graph.node_states, (node) => (isOpen(node) ? { status: "skipped" } : {}))
+        : {};
+    const counted = isBegun ? version : version + 1;
+    return {
+        ...{ type: "POST", trigger: "phase_transition", outcome: "skipped", phase_version: counted },
+        ...(isBegun ? {} : { workflow_state: enter(run, phase, now, Math.max(1, attempt)) }),
+        ...ended(run, moment, nodes, {}, now),
+        orchestrator_state: run_withPhase(run, phase, { status: "skipped", version: counted }),
+    };
+}
+function ended(run, { durationMs = 0 }, nodes, reports, now) {
+    return {
+        execution_graph: withBatches(run.execution_graph, nodes),
+        ...agentsAfter(run, nodes, reports, now),
+        duration_ms: durationMs,
+    };
+}
+/** A phase without planned tasks has one with its own name, which ends with it. */
+function withOwnTask({ execution_graph }, phase, reports) {
+    const { node_states: nodes } = execution_graph;
+    const own = Object.keys(nodes).length === 1 && Object.hasOwn(nodes, phase) ? nodes[phase] : undefined;
+    if (!own || !isOpen(own) || Object.hasOwn(reports, phase))
+        return reports;
+    return { ...reports, [phase]: { summary: "" } };
+}
+const isFailed = ({ status }) => status === "failed";
+/** Newer results take the place of the older ones of the same name. */
+function governanceAfter({ governance_results: before }, { qualityGates, complianceChecks }) {
+    const merged = (old, now = []) => {
+        const names = new Set(now.map(({ name }) => name));
+        return [...old.filter(({ name }) => !names.has(name)), ...now];
+    };
+    const quality_gates = merged(before.quality_gates, qualityGates);
+    const compliance_checks = merged(before.compliance_checks, complianceChecks);
+    return {
+        quality_gates,
+        compliance_checks,
+        passed: ![...quality_gates, ...compliance_checks].some(isFailed),
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/checkpoint/moments/index.js
+
+
+
+
+
+
+
+/**
+ * What the checkpoint of a moment says anew, from the latest one and from what happened. Does nothing itself; a moment
+ * that can't have come after the latest checkpoint is refused with the reason.
+ */
+function moments_changeFor(latest, moment, now) {
+    return told(latest, moment, (run) => ownChange(run, moment, now));
+}
+/** As changeFor(), for the first checkpoint of a run. */
+function firstChange(run, moment, now) {
+    return told(run, moment, (found) => phaseStart(found, moment, now));
+}
+/** The moment works on what the run knows by then, and what it says itself has the last word. */
+function told(run, moment, make) {
+    const findings = withFindings(run, moment);
+    const own = make({ ...run, ...findings, metadata: run.metadata });
+    return { ...findings, ...own, ...asked(findings, own) };
+}
+/** What is asked to be kept is kept beside what the moment itself has to say. */
+function asked(findings, own) {
+    const { partial_work, progress, files_modified, metadata } = findings;
+    return {
+        ...(partial_work && { partial_work }),
+        ...(progress && { progress }),
+        ...(files_modified && { files_modified }),
+        ...(metadata && { metadata: { ...own.metadata, ...metadata } }),
+    };
+}
+function ownChange(run, moment, now) {
+    switch (moment.trigger) {
+        case "phase_start":
+            return begin_phaseStart(run, moment, now);
+        case "phase_transition":
+            return phaseTransition(run, moment, now);
+        case "phase_failure":
+            return phaseFailure(run, moment, now);
+        case "batch_complete":
+            return batchComplete(run, moment, now);
+        case "agent_complete":
+            return agentComplete(run, moment, now);
+        case "conflict_start":
+            return conflictStart(run, moment);
+        case "conflict_resolved":
+            return conflictResolved(run, moment);
+        case "user_interrupt":
+        case "session_end":
+            return stop_stopped(run, moment.trigger);
+        case "manual":
+            return manual(run);
+        case "approval":
+            return approval(run, moment);
+        case "rollback":
+            return rollback(run, moment);
+        case "before_human":
+            return beforeHuman(run, moment, now);
+        case "pause":
+            return paused(run, moment);
+        case "every_n_events":
+            return everyNEvents(run);
+    }
+}
+
 ;// CONCATENATED MODULE: ./lib/render/rollback.js
 /** What a rollback did, and how to go on or take it back. */
 function renderRollback(view) {
@@ -53221,8 +53932,20 @@ function renderRollback(view) {
     ].join("\n\n");
 }
 
-;// CONCATENATED MODULE: ./lib/app/rollback.js
+;// CONCATENATED MODULE: ./lib/app/rollback-files.js
 
+/** The issue's files as a rollback leaves them: brought back by their hash, or taken away. */
+async function rollbackFiles(store, issue, plan) {
+    const mode = "100644";
+    const files = plan.remove.map((path) => ({ path, mode, content: null, status: "deleted" }));
+    for (const artifact of plan.restore) {
+        const content = await readArtifact(store, issue, artifact);
+        files.push({ path: artifact.path, mode, content, status: "modified" });
+    }
+    return files;
+}
+
+;// CONCATENATED MODULE: ./lib/app/rollback.js
 
 
 
@@ -53256,65 +53979,20 @@ async function rollBack(handling, id) {
     return { status: "waiting", reason: "rolled_back", checkpoint: shown, text };
 }
 async function addition(handling, latest, target) {
-    const { deps, loaded, sessionId } = handling;
-    const { workflow } = loaded.plan;
-    const plan = planRollback(latest, target, phasesInOrder(workflow).map(({ name }) => name));
-    const files = await rollback_filesOf(handling, plan);
+    const { deps, loaded, sessionId, store } = handling;
+    const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
+    const plan = rollbackPlan(latest, target, order);
     const head = await restoredCode(handling, latest, target, plan);
-    const run = latest.orchestrator_state;
-    const holder = { id: sessionId, holder: deps.holder, clock: deps.clock };
+    const now = deps.clock.now().toISOString();
     return {
         parent: target.checkpoint_id,
-        options: { files, codeCommit: head },
+        options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: head },
         change: {
-            ...{
-                type: "PRE",
-                trigger: "rollback",
-                outcome: null,
-                pause: { kind: "rollback" },
-                lease: closingLease(holder),
-            },
-            workflow_state: {
-                ...target.workflow_state,
-                current_phase: plan.phase,
-                current_state_label: stateLabel(plan.phase),
-                phase_attempt: 1,
-            },
-            orchestrator_state: {
-                ...run,
-                current_phase: plan.phase,
-                phases: plan.phases,
-                completed_phases: completedPhases(workflow, plan.phases),
-            },
+            ...moments_changeFor(latest, { trigger: "rollback", target, order }, now),
+            lease: closingLease({ id: sessionId, holder: deps.holder, clock: deps.clock }),
             issue_snapshot: { ...latest.issue_snapshot, head_sha: head },
-            execution_graph: target.execution_graph,
-            agent_outputs: target.agent_outputs,
-            governance_results: target.governance_results,
-            acceptance_criteria: target.acceptance_criteria,
-            artifacts: plan.artifacts,
-            notes: plan.notes,
-            partial_work: plan.partialWork,
-            files_modified: [],
-            metadata: {
-                rollback_from: latest.checkpoint_id,
-                rollback_to: target.checkpoint_id,
-                archived: plan.archived.map((artifact) => ({ ...artifact })),
-            },
         },
     };
-}
-async function rollback_filesOf({ store, event }, plan) {
-    const files = plan.remove.map((path) => ({
-        path,
-        mode: "100644",
-        content: null,
-        status: "deleted",
-    }));
-    for (const artifact of plan.restore) {
-        const content = await readArtifact(store, event.issue, artifact);
-        files.push({ path: artifact.path, mode: "100644", content, status: "modified" });
-    }
-    return files;
 }
 /** The code as it was, as a commit on top of what is there now; what others pushed since stays in the history. */
 async function restoredCode({ deps }, latest, target, plan) {
@@ -53909,6 +54587,8 @@ const PhaseStatus = zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["pendin
 const PhaseState = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     status: PhaseStatus,
     attempt: Count,
+    /** How many of the attempts were stopped on purpose: those did not die. */
+    stops: Count.optional(),
     version: Count,
     checkpoint_id: _id_js__WEBPACK_IMPORTED_MODULE_0__/* .CheckpointId */ .gq.nullable(),
 });
@@ -54684,7 +55364,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_events_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4737);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(4819);
 /* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(8562);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(818);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(1716);
 /* harmony import */ var _app_outcome_js__WEBPACK_IMPORTED_MODULE_11__ = __nccwpck_require__(4367);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_10__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(452);

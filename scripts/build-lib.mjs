@@ -1,6 +1,15 @@
 // Compiles src/ to lib/ with tsc, and skips the work when nothing has changed since the last build.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -32,7 +41,8 @@ function build() {
     execFileSync(process.execPath, [tsc, "-p", config, "--outDir", next], { stdio: "inherit" });
     chmodSync(join(next, "entry/cli.js"), 0o755);
     // What changes while tsc works is not in this build.
-    writeFileSync(join(next, ".built"), `${began.toISOString()}\n`);
+    writeFileSync(join(next, ".built"), "");
+    utimesSync(join(next, ".built"), began, began);
     if (existsSync(lib)) renameSync(lib, last);
     renameSync(next, lib);
   } finally {
