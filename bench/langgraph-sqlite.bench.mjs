@@ -32,7 +32,7 @@ export async function run({ table, newFolder }) {
     [crunch(join(folder, "fsync"), "fsync"), sqlite(saver, join(folder, "full.db"), "FULL")],
     [crunch(join(folder, "none"), "none"), sqlite(saver, join(folder, "default.db"), null)],
   ];
-  const subjects = pairs.flat().map((subject) => ({ ...subject, times: {} }));
+  const subjects = pairs.flat().map((subject) => ({ ...subject, times: noTimes() }));
   try {
     const maker = createMaker();
     const chains = issues.map((issue) => ({ end: firstOf(maker, issue).checkpoint, step: 0 }));
@@ -41,7 +41,7 @@ export async function run({ table, newFolder }) {
       for (let turn = 0; turn < subjects.length; turn++) {
         const subject = subjects[(round + warmUp + turn) % subjects.length];
         const times = await oneRound(subject, states);
-        if (round >= 0) for (const [kind, ms] of Object.entries(times)) (subject.times[kind] ??= []).push(ms);
+        if (round >= 0) for (const [kind, ms] of Object.entries(times)) subject.times[kind].push(ms);
       }
     }
     const heads = ["on the disk when the put returns", "left to the system when"];
@@ -56,6 +56,8 @@ export async function run({ table, newFolder }) {
     for (const { close } of subjects) close();
   }
 }
+
+const noTimes = () => Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
 
 function report(table, head, [own, other]) {
   const perSecond = ({ times }, kind) => (1000 * kinds[kind].count) / quantile(times[kind], 0.5);

@@ -14,6 +14,11 @@ const files = readdirSync(folder)
   .sort();
 /** On the disk of the project: the system's temporary folder may be in memory, where nothing is ever flushed. */
 const temporary = join(dirname(folder), ".bench");
+/**
+ * Where ext4 has no journal, it makes files slowly for minutes near where many were deleted, as by the run before.
+ * This tells it to put each new folder elsewhere. Where there is no such thing, nothing is lost.
+ */
+const spread = { command: "chattr", flags: ["+T"] };
 const made = [];
 let broken = 0;
 
@@ -43,9 +48,7 @@ function table(rows) {
 /** An empty folder, gone after the run. */
 function newFolder() {
   mkdirSync(temporary, { recursive: true });
-  // Where ext4 has no journal, it makes files slowly for minutes near where many were deleted, as by the run before.
-  // This tells it to put each new folder elsewhere. Where there is no such thing, nothing is lost.
-  spawnSync("chattr", ["+T", temporary]);
+  spawnSync(spread.command, [...spread.flags, temporary]);
   const path = mkdtempSync(join(temporary, "run-"));
   made.push(path);
   return path;

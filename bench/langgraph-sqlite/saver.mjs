@@ -20,7 +20,8 @@ export async function loadSaver() {
   const args = ["ci", "--prefix", folder, "--no-audit", "--no-fund"];
   const npm = spawnSync("npm", args, { encoding: "utf8", timeout: 240_000 });
   if (npm.status === 0) return tryLoad();
-  const reason = npm.error?.message ?? npm.stderr.trim().split("\n").slice(-5).join("\n");
+  const errors = npm.stderr?.split("\n").filter((line) => line.startsWith("npm error")) ?? [];
+  const reason = npm.error?.message ?? errors.slice(0, 5).join("\n");
   return { status: "missing", reason };
 }
 
