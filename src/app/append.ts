@@ -1,6 +1,7 @@
 import { type CheckpointChange, nextCheckpoint } from "../checkpoint/create.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { withHandled } from "../engine/events.js";
+import { isHeldByAnother } from "../engine/lease.js";
 import { randomHex } from "../engine/session.js";
 import { CrunchError } from "../errors.js";
 import type { PutOptions } from "../ports.js";
@@ -18,18 +19,22 @@ export interface Addition {
 
 /**
  * Adds a checkpoint that a person asked for on top of whatever is the latest. It may come in between those of a
- * working session, whose next one is then put on top of it. Null when there is no chain.
+ * working session, whose next one is then put on top of it. Null when there is no chain; `held` when somebody has begun
+ * to work on the run meanwhile.
  */
 export async function append(
   handling: Handling,
   addition: (latest: Checkpoint) => Promise<Addition>,
-): Promise<Checkpoint | null> {
+): Promise<Checkpoint | "held" | null> {
   const { deps, sessionId, event, store } = handling;
   const maker = { now: () => deps.clock.now(), randomHex, sessionId };
   for (let tries = 0; tries < mostTries; tries++) {
     const latest = await readLatest(store, deps.code, event);
     if (!latest) return null;
     const { change, parent, options } = await addition(latest);
+    // Only a save by hand leaves the lease where it is; anything else would take the run away from whoever works.
+    const isHeld = await isHeldByAnother(latest, sessionId, deps.clock, deps.liveness);
+    if (isHeld && change.trigger !== "manual") return "held";
     const run = change.orchestrator_state ?? latest.orchestrator_state;
     const orchestrator_state = { ...run, handled_events: withHandled(run.handled_events, event.key) };
     const next = nextCheckpoint(latest, { ...change, orchestrator_state }, maker);

@@ -10,7 +10,7 @@ import type { Permission } from "../ports.js";
 import { answerDiff } from "./compare.js";
 import type { Dependencies } from "./dependencies.js";
 import { type Loaded, loadConfig, loadIssue } from "./load.js";
-import { missedLabel } from "./missed-label.js";
+import { missedLabel, phaseMovedTo } from "./missed-label.js";
 import type { Outcome } from "./outcome.js";
 import { pauseForAnswer } from "./pause.js";
 import { answerPreview } from "./preview.js";
@@ -44,9 +44,13 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
     for (let tries = 0; tries < mostTries; tries++) {
       const loaded = await loadIssue(deps, configured, event);
       const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
-      const situation = situationOf(event, loaded, permission, isHeld);
+      const known = situationOf(event, loaded, permission, isHeld);
+      const situation = { ...known, movedTo: await phaseMovedTo(deps.tracker, known) };
       const missed = await missedLabel(deps.tracker, situation);
       if (missed) {
+        // It takes a place of its own.
+        release?.();
+        release = null;
         const outcome = await handle(deps, sessionId, missed);
         if (!isTakenOff(outcome)) return outcome;
         // Nothing came of the label: the run goes on where it stands.
@@ -91,7 +95,7 @@ function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission,
     isHeld,
     obstacle,
   };
-  return { ...known, freshness: seen?.freshness ?? null, isAsked };
+  return { ...known, freshness: seen?.freshness ?? null, isAsked, movedTo: null };
 }
 
 async function carryOut(handling: Handling, decision: Decision): Promise<Outcome | "gave_way"> {
@@ -114,6 +118,7 @@ async function carryOut(handling: Handling, decision: Decision): Promise<Outcome
     case "rollback": {
       const rolledBack = await rollBack(handling, decision.id);
       // The event is then decided upon anew: as a wish to go on from the checkpoint that is the latest now.
+      if (rolledBack === "gave_way") return rolledBack;
       return decision.goesOn && rolledBack.status === "waiting" ? "gave_way" : rolledBack;
     }
     case "wait":

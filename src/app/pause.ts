@@ -7,7 +7,10 @@ import { type Handling, showNow } from "./run-loop.js";
 import { isAskedAbout } from "./world.js";
 
 /** The world has changed: says how, and waits for a person's answer, which will be about just this. */
-export async function pauseForAnswer(handling: Handling, freshness: Freshness): Promise<Outcome> {
+export async function pauseForAnswer(
+  handling: Handling,
+  freshness: Freshness,
+): Promise<Outcome | "gave_way"> {
   const { deps, event, loaded } = handling;
   const { seen } = loaded;
   if (!loaded.latest || !seen) return { status: "ignored", reason: "no run has begun" };
@@ -19,6 +22,7 @@ export async function pauseForAnswer(handling: Handling, freshness: Freshness): 
           pause: { kind: "stale", ...seen.mark },
         },
       }));
+  if (asked === "held") return "gave_way";
   if (!asked) return { status: "ignored", reason: "no run has begun" };
   const text = renderStale(freshness);
   await replyOnce(deps, event.issue, `${asked.checkpoint_id} ${event.key}`, text);

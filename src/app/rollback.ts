@@ -16,7 +16,7 @@ import { type Handling, showNow } from "./run-loop.js";
  * Puts a run back to one of its checkpoints: state, label, code, notes and outputs together. It is itself a
  * checkpoint, and rolling back to the one before it undoes it. Nothing runs until somebody says so.
  */
-export async function rollBack(handling: Handling, id: string): Promise<Outcome> {
+export async function rollBack(handling: Handling, id: string): Promise<Outcome | "gave_way"> {
   const { deps, event, loaded } = handling;
   const found = await findCheckpoint(handling, id);
   if (found.status === "refused") return found.outcome;
@@ -26,6 +26,7 @@ export async function rollBack(handling: Handling, id: string): Promise<Outcome>
     undo = latest.checkpoint_id;
     return addition(handling, latest, target);
   });
+  if (rolledBack === "held") return "gave_way";
   if (!rolledBack) return { status: "ignored", reason: "no run has begun" };
   const shown = await showNow(handling, rolledBack, loaded.issue, "set");
   const text = renderRollback({ target, checkpoint: rolledBack, undo });

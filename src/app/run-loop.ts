@@ -9,12 +9,13 @@ import { labelFor } from "../engine/standing.js";
 import { takeStep } from "../engine/take-step.js";
 import { messageOf } from "../errors.js";
 import type { CheckpointStore, CodeHost, Issue } from "../ports.js";
+import { renderVoid } from "../render/stale.js";
 import { knownStateLabels } from "../workflow/labels.js";
 import type { Dependencies } from "./dependencies.js";
 import type { Loaded } from "./load.js";
 import type { Outcome } from "./outcome.js";
 import { createProjector } from "./projector.js";
-import { carryOutRefusal } from "./replies.js";
+import { carryOutRefusal, replyOnce } from "./replies.js";
 import { statusText } from "./status-text.js";
 
 /** What is at hand once an event has been decided upon. */
@@ -59,10 +60,13 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
         event.kind === "started" ? "keep" : "leave",
       ));
     for (let step = first; ; ) {
-      const taken = await takeStep(session, step, { latest, issue, eventKey: event.key, actor, branchSeen });
+      const isTextKept = step !== first;
+      const start = { latest, issue, eventKey: event.key, actor, branchSeen, isTextKept };
+      const taken = await takeStep(session, step, start);
       branchSeen = undefined;
       if (taken.status === "gave_way") return "gave_way";
       latest = taken.checkpoint;
+      if (step.kind === "ask" && step.isAgain) await tellVoid(handling);
       if (deps.signal.aborted) return stopped(handling, session, { latest, issue });
       // People act while agents work: look again, but not after a step that took no time.
       if (step.kind === "run") issue = await deps.tracker.issue(issue.number);
@@ -75,6 +79,12 @@ export async function runSteps(handling: Handling, first: Step): Promise<Outcome
   } finally {
     await session.workspace?.close();
   }
+}
+
+/** An approval came for what is no longer there: says what has changed, and that it is asked again. */
+async function tellVoid({ deps, event, loaded }: Handling): Promise<void> {
+  const text = renderVoid(loaded.seen?.freshness.findings ?? []);
+  await replyOnce(deps, event.issue, `void ${event.key}`, text);
 }
 
 /** How long a process that was told to stop may take to say so on the issue; the checkpoint is safe by then. */

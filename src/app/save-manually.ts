@@ -12,7 +12,7 @@ export async function saveManually(handling: Handling, note: string | null): Pro
     const kept = { type, outcome, duration_ms, error, metadata, pause, partial_work, progress };
     return { change: { ...kept, note, trigger: "manual" } };
   });
-  if (!checkpoint) {
+  if (!checkpoint || checkpoint === "held") {
     throw new CrunchError({
       code: "chain_gone",
       message: "The checkpoints of this issue are gone.",

@@ -18,6 +18,8 @@ export interface StepStart {
   readonly actor: string;
   /** Where the code branch was seen a moment ago, which saves looking again. */
   readonly branchSeen?: string | undefined;
+  /** Within a session the text stays what it was when a person last had a say: anybody may edit an issue. */
+  readonly isTextKept?: boolean;
 }
 
 /** The checkpoint that a step is made of, or, for a phase to run, the one that claims it. */
@@ -28,7 +30,7 @@ export async function beginStep(session: Session, step: Step, start: StepStart):
   const snapshot =
     latest && isRestart
       ? await snapshotOfRestart(session, latest, start.issue)
-      : await snapshotOf(session, latest, start.issue, start.branchSeen);
+      : await snapshotOf(session, latest, start.issue, start);
   const fresh = () =>
     emptyRun({
       ...{ issue: start.issue.number, workflow: plan.workflow.name, phase: step.phase, phases: step.phases },

@@ -105,19 +105,22 @@ function onCommand(situation: Situation, command: Command): Decision {
 }
 
 function refusalOfActor(situation: Situation): Decision | null {
-  const { event, permission, workflow, latest, issue } = situation;
+  const { event, permission, workflow, latest, issue, isHeld } = situation;
   if (event.kind === "continue" || event.kind === "started") return null;
   const needed = event.kind === "command" ? commands[event.command.name].permission : "write";
   if (mayDo(permission, needed)) return null;
-  const removed = event.kind === "unlabeled" && latest ? labelFor(currentStanding(situation)) : null;
+  const current = latest ? labelFor(currentStanding(situation)) : null;
   return {
     kind: "refuse",
     code: "no_permission",
     detail: `@${event.actor} has ${permission} access, and this takes ${needed} access`,
+    // The label of a phase that is running stays, whoever took it off and put it back.
     removeLabel:
-      event.kind === "labeled" && knownStateLabels(workflow, issue.labels).includes(event.label)
+      event.kind === "labeled" &&
+      !(isHeld && event.label === current) &&
+      knownStateLabels(workflow, issue.labels).includes(event.label)
         ? event.label
         : null,
-    restoreLabel: event.kind === "unlabeled" && removed === event.label ? event.label : null,
+    restoreLabel: event.kind === "unlabeled" && current === event.label ? event.label : null,
   };
 }

@@ -57,7 +57,13 @@ export type Decision =
       readonly isRestart?: boolean;
     }
   | { readonly kind: "pass"; readonly phase: string; readonly phases: Phases; readonly reason: string }
-  | { readonly kind: "ask"; readonly phase: string; readonly phases: Phases }
+  | {
+      readonly kind: "ask";
+      readonly phase: string;
+      readonly phases: Phases;
+      /** What was asked about has changed since, so that an answer to it does not count. */
+      readonly isAgain?: boolean;
+    }
   | { readonly kind: "approve"; readonly phase: string; readonly phases: Phases; readonly by: string }
   | { readonly kind: "give_up"; readonly phase: string; readonly phases: Phases; readonly attempts: number }
   | { readonly kind: "wait"; readonly reason: WaitReason }

@@ -1,5 +1,5 @@
 import type { StaleKind } from "../checkpoint/freshness.js";
-import { type Decision, isStep } from "./decision.js";
+import { type Decision, isStep, type Step } from "./decision.js";
 import { refuse } from "./refuse.js";
 import type { Situation } from "./situation.js";
 
@@ -12,8 +12,8 @@ export function ifFresh(situation: Situation, decision: Decision): Decision {
   if (deleted) return refuse("branch_deleted", deleted.message.replace(/\.$/, ""));
   const questions = freshness.findings.filter(({ severity }) => severity === "question");
   if (questions.length === 0) return decision;
-  // Whoever adds a label has the issue before their eyes.
-  if (event.kind === "labeled") return decision;
+  // Whoever adds a label has seen the branch; but an outsider may have edited the text since anybody read it.
+  if (event.kind === "labeled" && questions.every(({ kind }) => kind !== "body_changed")) return decision;
   const isAnswered = isAsked && questions.every(({ kind }) => isAnsweredBy(kind, situation));
   if (isAnswered) return decision;
   if (isAsked && event.kind !== "command") return { kind: "wait", reason: "stale" };
@@ -23,4 +23,14 @@ export function ifFresh(situation: Situation, decision: Decision): Decision {
 function isAnsweredBy(kind: StaleKind, { event }: Situation): boolean {
   if (event.kind !== "command" || event.command.name !== "resume") return false;
   return kind === "body_changed" ? event.command.isAccepted : event.command.keep !== null;
+}
+
+/** An approval is of the text and the code that were there when it was asked for; of others it has to be asked anew. */
+export function ifStillAsked(situation: Situation, approval: Step): Decision {
+  const findings = situation.freshness?.findings ?? [];
+  const deleted = findings.find(({ kind }) => kind === "branch_deleted");
+  if (deleted) return refuse("branch_deleted", deleted.message.replace(/\.$/, ""));
+  const isChanged = findings.some(({ severity }) => severity === "question");
+  const { phase, phases } = approval;
+  return isChanged ? { kind: "ask", phase, phases, isAgain: true } : approval;
 }

@@ -2,6 +2,7 @@ import { isStateLabel, knownStateLabels, phaseOfLabel, stateLabel } from "../wor
 import { phaseNamed, phasesInOrder } from "../workflow/workflow.js";
 import type { Decision } from "./decision.js";
 import { goOn } from "./go-on.js";
+import { ifStillAsked } from "./if-fresh.js";
 import { refuse } from "./refuse.js";
 import { phasesOf, type Situation } from "./situation.js";
 import { labelFor, phasesFrom, standingOf } from "./standing.js";
@@ -26,7 +27,13 @@ export function onLabel(situation: Situation, label: string, actor: string): Dec
     return refuse("terminal_label", "Crunch sets it when every phase has ended", label);
   }
   if (standing?.kind === "waiting_for_person" && standing.next === phase) {
-    return { kind: "approve", phase: standing.phase, phases: phasesOf(situation), by: actor };
+    const approval = {
+      kind: "approve",
+      phase: standing.phase,
+      phases: phasesOf(situation),
+      by: actor,
+    } as const;
+    return ifStillAsked(situation, approval);
   }
   const isNext =
     standing?.phase === phase && (standing.kind === "next" || standing.kind === "waiting_for_label");

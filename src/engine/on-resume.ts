@@ -1,11 +1,11 @@
 import type { Command } from "../commands/command.js";
 import { knownStateLabels, phaseOfLabel, stateLabel } from "../workflow/labels.js";
-import { phaseNamed, phasesInOrder } from "../workflow/workflow.js";
+import { phasesInOrder } from "../workflow/workflow.js";
 import type { Decision } from "./decision.js";
 import { goOn } from "./go-on.js";
 import { refuse } from "./refuse.js";
 import { currentStanding, phasesOf, type Situation } from "./situation.js";
-import { labelFor, pendingPhases, phasesFrom } from "./standing.js";
+import { pendingPhases, phasesFrom } from "./standing.js";
 
 type Resume = Extract<Command, { name: "resume" }>;
 
@@ -25,11 +25,11 @@ export function onResume(situation: Situation, options: Resume | null): Decision
   }
   const phases = phasesOf(situation);
   const standing = currentStanding(situation);
-  const moved = phaseOfMovedLabel(situation);
-  if (moved !== null) return goOn(situation, phasesFrom(workflow, phases, moved), moved);
   if (standing.kind === "waiting_for_person") {
     return refuse("waiting_for_person", `to approve, add the label \`${stateLabel(standing.next)}\``);
   }
+  const { movedTo } = situation;
+  if (movedTo !== null) return goOn(situation, phasesFrom(workflow, phases, movedTo), movedTo);
   if (standing.kind === "failed")
     return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
   return goOn(situation, phases, standing.phase);
@@ -44,18 +44,4 @@ function beginAnew(situation: Situation): Decision {
   );
   const phase = first?.name ?? workflow.first;
   return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);
-}
-
-/**
- * The phase of a state label that a person put there while nobody listened. The label that was there when the
- * checkpoint was made is none: Crunch itself may have died before it moved it on.
- */
-function phaseOfMovedLabel(situation: Situation): string | null {
-  const { workflow, issue, latest } = situation;
-  const [label, ...others] = knownStateLabels(workflow, issue.labels);
-  if (!latest || label === undefined || others.length > 0) return null;
-  if (latest.issue_snapshot.labels.includes(label) || label === labelFor(currentStanding(situation)))
-    return null;
-  const phase = phaseOfLabel(workflow, label);
-  return phase === null || phaseNamed(workflow, phase).kind === "terminal" ? null : phase;
 }

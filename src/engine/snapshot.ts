@@ -10,18 +10,19 @@ export async function snapshotOf(
   session: Session,
   latest: Checkpoint | null,
   issue: Issue,
-  branchSeen?: string,
+  options: { readonly branchSeen?: string | undefined; readonly isTextKept?: boolean } = {},
 ): Promise<Snapshot> {
   const before = latest?.issue_snapshot ?? null;
   if (!before) return { ...textOf(issue), ...(await freshBase(session)) };
+  const { title, body } = before;
+  const now = { ...before, ...textOf(issue), ...(options.isTextKept ? { title, body } : {}) };
   if (before.head_sha === null) {
     // An imported run does not know what its code was based on.
-    const base = before.base_sha === unknownCommit ? await freshBase(session) : {};
-    return { ...before, ...base, ...textOf(issue) };
+    return before.base_sha === unknownCommit ? { ...now, ...(await freshBase(session)) } : now;
   }
   // Once there is a branch the base no longer matters: what people push to the branch is worked on.
-  const head = branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
-  return { ...before, ...textOf(issue), head_sha: head };
+  const head = options.branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
+  return { ...now, head_sha: head };
 }
 
 /** For a run that begins again: from the default branch as it is now, on top of what an earlier run left. */

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
+import type { Issue } from "../ports.js";
 import { knownStateLabels } from "../workflow/labels.js";
 import { beginStep, type StepStart } from "./begin-step.js";
 import type { Step } from "./decision.js";
@@ -13,9 +14,16 @@ export async function takeStep(session: Session, step: Step, options: StepStart)
   const { issue_number: issue, workflow_state: state, checkpoint_id: id } = checkpoint;
   const fields = { event: "phase_started", issue, phase: step.phase, attempt: state.phase_attempt, id };
   session.log.info(`${step.phase} begins`, fields);
-  if (isShown(session, checkpoint, options)) return runPhase(session, checkpoint, options.issue);
+  if (isShown(session, checkpoint, options))
+    return runPhase(session, checkpoint, asClaimed(checkpoint, options.issue));
   const shown = await session.projector.project(checkpoint, { issue: options.issue, label: "set" });
-  return runPhase(session, { ...checkpoint, projections: shown.projections }, shown.issue);
+  const known = { ...checkpoint, projections: shown.projections };
+  return runPhase(session, known, asClaimed(checkpoint, shown.issue));
+}
+
+/** The agent gets the text that the claim was made with, not what somebody may have made of it since. */
+function asClaimed({ issue_snapshot: { title, body } }: Checkpoint, issue: Issue): Issue {
+  return { ...issue, title, body };
 }
 
 /** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */

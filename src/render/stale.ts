@@ -24,6 +24,15 @@ export function renderStale(freshness: Freshness): string {
   ].join("\n\n");
 }
 
+/** Why an approval does not count, and how to give it for things as they are now. */
+export function renderVoid(findings: readonly StaleFinding[]): string {
+  return [
+    "**This approval does not count**: what it was asked about has changed since.",
+    ...findings.map(findingText),
+    "Read what is there now. The question stands again, for things as they are: add the label once more to approve.",
+  ].join("\n\n");
+}
+
 function findingText({ message, diff }: StaleFinding): string {
   if (diff === null) return plain(message);
   return `${plain(message)}\n\n<details><summary>What changed</summary>\n\n${fenced(diff, "diff")}\n</details>`;

@@ -28,6 +28,7 @@ interface Given {
   readonly obstacle?: Situation["obstacle"];
   readonly freshness?: Situation["freshness"];
   readonly isAsked?: boolean;
+  readonly movedTo?: string;
   /** The latest checkpoint is a rollback. */
   readonly isRolledBack?: boolean;
 }
@@ -79,6 +80,7 @@ function situation(given: Given): Situation {
     obstacle: given.obstacle ?? null,
     freshness: given.freshness ?? null,
     isAsked: given.isAsked ?? false,
+    movedTo: given.movedTo ?? null,
   };
 }
 
@@ -207,9 +209,44 @@ describe("in a world that has changed since the checkpoint", () => {
     ],
     ["but not a restart", { event: "/crunch restart", freshness: changed("branch_deleted") }, "run enrich"],
     [
-      "whoever adds a label has seen it",
-      { event: "+state:implementing", freshness: changed("body_changed", "files_changed") },
+      "whoever adds a label has seen the branch",
+      { event: "+state:implementing", freshness: changed("files_changed") },
       "run implementing",
+    ],
+    [
+      "but perhaps not the text",
+      { event: "+state:implementing", freshness: changed("body_changed", "files_changed") },
+      "pause",
+    ],
+    [
+      "an approval is of what was asked about",
+      {
+        event: "+state:implementing",
+        freshness: changed("body_changed"),
+        workflow: approved,
+        phases: standings["ready waits for a person"],
+      },
+      "ask ready",
+    ],
+    [
+      "also of the code",
+      {
+        event: "+state:implementing",
+        freshness: changed("files_changed"),
+        workflow: approved,
+        phases: standings["ready waits for a person"],
+      },
+      "ask ready",
+    ],
+    [
+      "other labels do not void it",
+      {
+        event: "+state:implementing",
+        freshness: changed("labels_changed"),
+        workflow: approved,
+        phases: standings["ready waits for a person"],
+      },
+      "approve ready",
     ],
     [
       "but not a deleted branch",
@@ -289,7 +326,23 @@ describe("the commands about checkpoints", () => {
 
   it("a state label that a person moved while nobody listened is where a resume goes on", () => {
     const moved = { event: "/crunch resume", phases, labels: ["state:validation"] };
-    expect(decided(moved)).toBe("run validation");
+    expect(decided({ ...moved, movedTo: "validation" })).toBe("run validation");
+    expect(decided(moved)).toBe("run implementing");
+  });
+
+  it("such a label is no approval", () => {
+    const waiting = {
+      event: "/crunch resume",
+      phases: standings["ready waits for a person"],
+      workflow: approved,
+    };
+    expect(decided({ ...waiting, movedTo: "implementing" })).toBe("refuse waiting_for_person");
+  });
+
+  it("the label of a running phase stays on the issue, whoever put it back; that of a stopped one does not", () => {
+    const again = { event: "+state:implementing", phases, permission: "triage" as const };
+    expect(decided({ ...again, isHeld: true })).toBe("refuse no_permission");
+    expect(decided(again)).toBe("refuse no_permission, take off state:implementing");
   });
 });
 
@@ -397,7 +450,7 @@ describe("while another session works on it", () => {
 describe("without write access", () => {
   const phases = standings["implementing is next"];
   it.each<[Permission, string, string]>([
-    ["triage", "+state:implementing", "refuse no_permission, take off state:implementing"],
+    ["triage", "+state:validation", "refuse no_permission, take off state:validation"],
     ["read", "+state:enrich", "refuse no_permission, take off state:enrich"],
     ["none", "+state:done", "refuse no_permission, take off state:done"],
     ["triage", "+state:of-another-tool", "refuse no_permission"],
