@@ -56,7 +56,8 @@ export type Permission = "admin" | "write" | "triage" | "read" | "none";
 
 export interface IssueTracker {
   issue(number: number): Promise<Issue>;
-  openIssues(): Promise<readonly Issue[]>;
+  /** The open issues that have at least one of these labels. */
+  openIssues(labels: readonly string[]): Promise<readonly Issue[]>;
   permissionOf(login: string): Promise<Permission>;
   /** Who added a label that is on the issue, and when; null when that can't be told. */
   labeledBy(issue: number, label: string): Promise<{ readonly login: string; readonly at: string } | null>;
@@ -117,13 +118,16 @@ export interface CodeHost {
   changesBetween(from: string, to: string): Promise<readonly CodeChange[]>;
   /** Moves the branch from where it is thought to be (null: nowhere yet) to the commit. Never forces. */
   moveBranch(branch: string, to: string, from: string | null): Promise<"moved" | "diverged">;
-  /** Opens the branch's pull request, or finds it; null when the branch has nothing that its base lacks. */
+  /**
+   * Opens the branch's pull request, or finds it; null when the branch has nothing that its base lacks. Repos may
+   * forbid Crunch to open any: then the answer is `forbidden`, unless a person has opened it.
+   */
   openPullRequest(options: {
     readonly branch: string;
     readonly base: string;
     readonly title: string;
     readonly body: string;
-  }): Promise<number | null>;
+  }): Promise<number | null | "forbidden">;
 }
 
 /** A folder with the repo's files at one commit, for the agent to work in. */
@@ -135,15 +139,23 @@ export interface Workspace {
   seed(files: readonly { readonly path: string; readonly content: Buffer }[]): Promise<void>;
   /** Makes changes there that count as the agent's own. */
   apply(changes: readonly FileChange[]): Promise<void>;
+  /** A file as it was before the agent's changes; null when there was none. */
+  contentBefore(path: string): Promise<Buffer | null>;
   /** What differs from the commit the workspace was opened at. */
   changes(): Promise<readonly FileChange[]>;
-  /** The files as they are now become the commit `sha`: later changes are counted from here. */
+  /** Paths of files that are no longer as `changes` last found them; files that are new since are not among them. */
+  touched(): Promise<readonly string[]>;
+  /**
+   * The files as `changes` last found them become the commit `sha`: later changes are counted from here. What was done
+   * to them since, by gates for example, is undone.
+   */
   settle(sha: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WorkspaceProvider {
-  open(sha: string): Promise<Workspace>;
+  /** Files in `outputFolder` count as changes even where `.gitignore` hides them. */
+  open(sha: string, options: { readonly outputFolder: string }): Promise<Workspace>;
 }
 
 /** What the agent is given, as JSON. docs/agent-contract.md describes every field. */

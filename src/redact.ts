@@ -204,9 +204,27 @@ function redactKeys(text: string): string {
   return replaceRanges(text, ranges);
 }
 
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_KEY|API_?KEY|ACCESS_?KEY/i;
+const SECRET_NAME = /TOKEN|SECRET|PASSW|CREDENTIAL|(^|_)(KEY|KEYS|PAT|PASS|PWD|DSN|AUTH)$|API_?KEY/i;
+/** Addresses with a password in them. */
+const ADDRESS_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s:]*:[^/@\s]+@/i;
 
 /** The values of an environment whose names say that they are secret. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => (value && SECRET_NAME.test(name) ? [value] : []));
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && (SECRET_NAME.test(name) || ADDRESS_WITH_PASSWORD.test(value)) ? secretsAmong([value]) : [],
+  );
+}
+
+/** A setting such as `disabled` is no secret, whatever its name: hiding the word would hide it everywhere. */
+export function secretsAmong(values: readonly string[]): string[] {
+  return values.filter((value) => !/^(?:[a-z]{1,16}|[\d.,:-]{1,16})$/i.test(value));
+}
+
+/** Also hides these. */
+export function alsoHiding(
+  redact: (text: string) => string,
+  secrets: readonly string[],
+): (text: string) => string {
+  const more = createRedactor(secrets);
+  return (text) => more(redact(text));
 }

@@ -25,7 +25,7 @@ export interface CheckpointServiceOptions {
   readonly sessionId?: string;
 }
 
-/** Makes the steps of a long work durable: S0's checkpoint service, on the chains of S3. */
+/** Makes the steps of a long work durable, without the rest of Crunch. */
 export interface CheckpointService {
   /** Begins a run: its first phase is running then. */
   begin(options: BeginOptions, extra?: Extra): Promise<Checkpoint>;

@@ -19,6 +19,8 @@ export interface GitHubDependenciesOptions {
   readonly repository: Repository;
   /** Who Crunch is on GitHub: `crunch[bot]`. */
   readonly ownLogin: string;
+  /** Logins besides that of people whose access GitHub tells: see `trustedBots`. */
+  readonly trusted?: readonly string[];
   readonly authority: Authority;
   readonly holder: Holder;
   readonly slots: Slots;
@@ -36,7 +38,7 @@ export function createGitHubDependencies(options: GitHubDependenciesOptions): De
   const inPlace = checkout === null ? {} : { directory: checkout.directory, checkoutSha: checkout.sha };
   return {
     repository: `${repository.owner}/${repository.repo}`,
-    tracker: createIssueTracker(repository, options.ownLogin),
+    tracker: createIssueTracker(repository, { ownLogin: options.ownLogin, trusted: options.trusted ?? [] }),
     code: createCodeHost(repository),
     checks: createCheckReporter(repository),
     workspaces: createWorkspaceProvider({ fetchTarball: (sha) => fetchTarball(repository, sha), ...inPlace }),

@@ -63,7 +63,16 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
         // Much may have happened while this waited in line.
         if (slot.waited) continue;
       }
-      const handling = { deps, sessionId, event, store: configured.store, storageBranch, loaded, situation };
+      const handling = {
+        deps,
+        sessionId,
+        event,
+        store: configured.store,
+        redact: configured.redact,
+        storageBranch,
+        loaded,
+        situation,
+      };
       const ended = await carryOut(handling, decision);
       if (ended !== "gave_way") return ended;
     }
@@ -121,12 +130,21 @@ async function carryOut(handling: Handling, decision: Decision): Promise<Outcome
       if (rolledBack === "gave_way") return rolledBack;
       return decision.goesOn && rolledBack.status === "waiting" ? "gave_way" : rolledBack;
     }
-    case "wait":
     case "finish":
+      if (event.kind === "command") await tellFinished(handling);
+      return settle(handling, decision);
+    case "wait":
       return settle(handling, decision);
     default:
       return runSteps(handling, decision);
   }
+}
+
+/** Whoever asks a finished run to go on is told how it can begin again. */
+async function tellFinished({ deps, event }: Handling): Promise<void> {
+  const text =
+    "This run is done. Comment `/crunch restart`, or add the label of a phase, to begin again from there.";
+  await replyOnce(deps, event.issue, event.key, text);
 }
 
 async function answerStatus({ deps, event, loaded, storageBranch }: Handling): Promise<Outcome> {

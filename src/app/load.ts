@@ -7,11 +7,12 @@ import {
 } from "../config/checkpoint-config.js";
 import { parseRepoConfig } from "../config/parse-config.js";
 import type { ConfigProblem, Parsed } from "../config/problems.js";
-import type { RepoConfig } from "../config/schema.js";
+import type { AgentConfig, RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import type { Plan } from "../engine/plan.js";
 import type { CheckpointStore, Issue } from "../ports.js";
+import { alsoHiding, secretsAmong, secretsIn } from "../redact.js";
 import { renderConfigProblems } from "../render/config-problems.js";
 import type { Dependencies } from "./dependencies.js";
 import { readLatest } from "./mend.js";
@@ -36,6 +37,8 @@ export interface Configured {
   readonly checkpoint: CheckpointConfig;
   readonly obstacle: Obstacle | null;
   readonly store: CheckpointStore;
+  /** Hides what Crunch knows to be secret, and all that is handed to an agent. */
+  readonly redact: (text: string) => string;
 }
 
 /** The repo's configuration, from the default branch and nowhere else: a pull request can't change it. */
@@ -50,7 +53,17 @@ export async function loadConfig(deps: Dependencies): Promise<Configured> {
   const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
   const { location, branch, compress, maxBytes } = checkpoint.storage;
   const store = deps.openStore(branch, { layout: createLayout(location), compress, maxBytes });
-  return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store };
+  const agents = deps.authority.kind === "operator" ? deps.authority.operator.agents : config.agents;
+  const redact = alsoHiding(deps.redact, handedOver(Object.values(agents)));
+  return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store, redact };
+}
+
+/** What is passed on to agents is secret, whatever its name; of what is set for them, what is named so. */
+function handedOver(agents: readonly AgentConfig[]): string[] {
+  return agents.flatMap(({ env, passEnv }) => [
+    ...secretsAmong(passEnv.flatMap((name) => process.env[name] ?? [])),
+    ...secretsIn(env),
+  ]);
 }
 
 /** The settings of checkpoints in a file of their own, as they were before there was a `.github/crunch.yml`. */
@@ -86,7 +99,7 @@ export async function loadIssue(
     authority: deps.authority,
     issue,
     branch: latest?.issue_snapshot.branch ?? null,
-    redact: deps.redact,
+    redact: configured.redact,
   });
   const seen = latest && (await lookAround(deps.code, latest, issue));
   return { issue, latest, seen, plan, obstacle: configured.obstacle ?? obstacle };

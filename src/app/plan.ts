@@ -58,6 +58,7 @@ export function planFor(options: {
     checkpoints: checkpoint.triggers,
     layout: createLayout(checkpoint.storage.location),
     isCompressed: checkpoint.storage.compress,
+    maxPutBytes: checkpoint.storage.maxBytes,
     retention: checkpoint.retention,
   };
   const detail = [...new Set(findings)].join("; ");

@@ -2,13 +2,16 @@ import type { Checkpoint } from "../checkpoint/schema.js";
 import type { Plan } from "../engine/plan.js";
 import type { LabelRule, Projected, Projector } from "../engine/session.js";
 import { labelFor, standingOf } from "../engine/standing.js";
-import type { CheckReporter, CodeHost, Issue, IssueTracker } from "../ports.js";
+import type { CheckReporter, CodeHost, Issue, IssueTracker, Log } from "../ports.js";
 import { renderCheck } from "../render/check.js";
+import { renderForbiddenPullRequest } from "../render/not-shown.js";
 import { renderPullRequest } from "../render/pull-request.js";
 import { knownStateLabels } from "../workflow/labels.js";
+import { createPartsShown } from "./parts-shown.js";
 import { statusText, wasLabelRemoved } from "./status-text.js";
 
 const stickyMarker = "<!-- crunch:status -->";
+const branchPart = "the branch";
 
 export interface ProjectorOptions {
   readonly sessionId: string;
@@ -19,6 +22,7 @@ export interface ProjectorOptions {
   readonly tracker: IssueTracker;
   readonly code: CodeHost;
   readonly checks: CheckReporter;
+  readonly log: Log;
 }
 
 /**
@@ -55,7 +59,7 @@ export function createProjector(options: ProjectorOptions): Projector {
     return true;
   }
 
-  async function projectPullRequest(checkpoint: Checkpoint): Promise<number | null> {
+  async function projectPullRequest(checkpoint: Checkpoint): Promise<number | null | "forbidden"> {
     const { branch, head_sha, base_sha, base_branch } = checkpoint.issue_snapshot;
     const known =
       checkpoint.projections.pull_request ?? pullRequests.get(checkpoint.orchestrator_state.run_id) ?? null;
@@ -107,21 +111,41 @@ export function createProjector(options: ProjectorOptions): Projector {
     const standing = standingOf(plan.workflow, checkpoint.orchestrator_state.phases, plan.advance);
     const isLabelRemoved = label === "keep" && wasLabelRemoved(plan, issue, standing);
     branchSeen = undefined;
-    const isOnBranch = await projectBranch(checkpoint);
-    const pullRequest = isOnBranch
-      ? await projectPullRequest(checkpoint)
-      : checkpoint.projections.pull_request;
+    // The next phase begins with the code on the branch: without it the run can't go on.
+    const parts = createPartsShown(options.log, issue.number, [branchPart]);
+    const before = checkpoint.projections;
+    const onBranch = await parts.attempt(branchPart, () => projectBranch(checkpoint), null);
+    const isOnBranch = onBranch === true;
+    const opened = isOnBranch
+      ? await parts.attempt("the pull request", () => projectPullRequest(checkpoint), before.pull_request)
+      : before.pull_request;
+    const pullRequest = opened === "forbidden" ? null : opened;
     pullRequests.set(checkpoint.orchestrator_state.run_id, pullRequest);
-    const areChecksShown = isOnBranch ? await projectChecks(checkpoint) : true;
+    const areChecksShown = isOnBranch
+      ? await parts.attempt("the checks", () => projectChecks(checkpoint), true)
+      : true;
     const body = statusText({
       ...{ checkpoint, plan, issue, storageBranch: options.storageBranch, pullRequest, isLabelRemoved },
-      hasDiverged: !isOnBranch,
+      hasDiverged: onBranch === false,
       areChecksShown,
+      remarks: [
+        ...(opened === "forbidden" ? [renderForbiddenPullRequest(checkpoint, issue.url)] : []),
+        ...parts.remarks(),
+      ],
     });
-    const commentId = await projectComment(checkpoint, body);
-    const shown = isLabelRemoved || label === "leave" ? issue : await projectLabel(issue, labelFor(standing));
+    const knownComment = before.comment_id ?? comment?.id ?? null;
+    const commentId = await parts.attempt(
+      "the comment",
+      () => projectComment(checkpoint, body),
+      knownComment,
+    );
+    const shown =
+      isLabelRemoved || label === "leave"
+        ? issue
+        : await parts.attempt("the label", () => projectLabel(issue, labelFor(standing)), issue);
+    parts.finish({ isAtRest: standing.kind !== "running" && standing.kind !== "next" });
     const { branch, head_sha } = checkpoint.issue_snapshot;
-    const branchHead = branch !== null && isOnBranch ? head_sha : checkpoint.projections.branch_head;
+    const branchHead = branch !== null && isOnBranch ? head_sha : before.branch_head;
     return {
       projections: { comment_id: commentId, pull_request: pullRequest, branch_head: branchHead },
       issue: shown,

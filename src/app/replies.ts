@@ -30,6 +30,7 @@ export async function carryOutRefusal(
   const agentsOffered = authority.kind === "operator" ? Object.keys(authority.operator.agents) : null;
   const text = renderRefusal({ code: refusal.code, detail: refusal.detail, agentsOffered });
   await replyOnce(deps, event.issue, subjectOf(event, refusal), text);
+  if ("commentId" in event && event.commentId !== null) await tracker.react(event.commentId, "confused");
   if (refusal.removeLabel !== null) await tracker.removeLabel(event.issue, refusal.removeLabel);
   if (refusal.restoreLabel !== null) await tracker.addLabel(event.issue, refusal.restoreLabel);
   return { status: "refused", code: refusal.code, reason: refusal.detail, text };

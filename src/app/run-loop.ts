@@ -24,6 +24,7 @@ export interface Handling {
   readonly sessionId: string;
   readonly event: CrunchEvent;
   readonly store: CheckpointStore;
+  readonly redact: (text: string) => string;
   readonly storageBranch: string;
   readonly loaded: Loaded;
   readonly situation: Situation;
@@ -92,12 +93,13 @@ const farewellMs = 1_500;
 
 /** Told to stop: what there is has been saved, and the next session goes on from it. */
 async function stopped(handling: Handling, session: Session, { latest, issue }: Position): Promise<Outcome> {
-  const shown = show(session, { latest, issue }, "keep").catch((error: unknown) => {
+  const shown = show(session, { latest, issue }, "leave").catch((error: unknown) => {
     handling.deps.log.warn(`the comment does not show the stop: ${messageOf(error)}`);
   });
   await Promise.race([shown, delay(farewellMs, undefined, { ref: false })]);
   const { storageBranch, loaded } = handling;
-  const text = statusText({ checkpoint: latest, plan: loaded.plan, issue, storageBranch });
+  const view = { checkpoint: latest, plan: loaded.plan, issue, storageBranch, isLabelRemoved: false };
+  const text = statusText(view);
   return { status: "interrupted", reason: `${latest.trigger} saved`, checkpoint: latest, text };
 }
 
@@ -176,12 +178,11 @@ async function end(handling: Handling, decision: Decision, { latest, issue }: Po
   }
 }
 
-function sessionFor({ deps, sessionId, store, storageBranch, loaded }: Handling): Session {
+function sessionFor({ deps, sessionId, store, redact, storageBranch, loaded }: Handling): Session {
   const { plan, latest } = loaded;
-  const { repository, holder, tracker, code, checks, workspaces, commands, redact, clock, log, signal } =
-    deps;
+  const { repository, holder, tracker, code, checks, workspaces, commands, clock, log, signal } = deps;
   const projector = createProjector({
-    ...{ sessionId, plan, storageBranch, tracker, code, checks },
+    ...{ sessionId, plan, storageBranch, tracker, code, checks, log },
     headBefore: latest?.issue_snapshot.head_sha ?? null,
   });
   const maker = { now: () => clock.now(), randomHex, sessionId };

@@ -14,6 +14,7 @@ export interface StatusOptions {
   readonly isLabelRemoved?: boolean;
   readonly hasDiverged?: boolean;
   readonly areChecksShown?: boolean;
+  readonly remarks?: readonly string[];
 }
 
 /** Where a run stands, as Markdown with links into the repo. */
@@ -32,6 +33,7 @@ export function statusText(options: StatusOptions): string {
     isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
     hasDiverged: options.hasDiverged ?? false,
     areChecksShown: options.areChecksShown ?? true,
+    remarks: options.remarks ?? [],
   });
 }
 

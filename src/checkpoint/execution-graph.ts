@@ -53,7 +53,7 @@ export function blockedTasks(nodes: Nodes): readonly string[] {
     .map(([id]) => id);
 }
 
-/** Where work goes on, in S3's words: `batch_3_task_1`; null when no task is left. */
+/** Where work goes on: `batch_3_task_1`; null when no task is left. */
 export function resumePoint(graph: Graph): string | null {
   return pendingBatches(graph.node_states).length === 0 ? null : `batch_${graph.current_batch}_task_1`;
 }

@@ -3,7 +3,7 @@ import { emitText } from "../yaml/emit-yaml.js";
 import { CheckpointId } from "./id.js";
 import { type Checkpoint, Trigger } from "./schema.js";
 
-/** One entry of a chain's index (S3), enough to list the chain without reading every checkpoint. */
+/** One entry of a chain's index, enough to list the chain without reading every checkpoint. */
 export const IndexEntry = z.strictObject({
   checkpoint_id: CheckpointId,
   sequence: z.number().int().positive(),

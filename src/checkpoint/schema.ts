@@ -7,6 +7,27 @@ const Count = z.number().int().nonnegative();
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const GitSha = z.string().regex(/^[0-9a-f]{40}$/);
 
+/**
+ * A path inside the repo or the issue's folder. A checkpoint can be forged by whoever may push, so what becomes part
+ * of a path on disk is checked here, once for all who use it.
+ */
+const RepoPath = z
+  .string()
+  .max(4096)
+  .refine(
+    isInside,
+    "a path that stays inside: no leading /, no .., no .git, no backslash, no control characters",
+  );
+
+function isInside(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (/[\\\u0000-\u001f\u007f]/.test(path)) return false;
+  return path.split("/").every((part) => !["", ".", ".."].includes(part) && part.toLowerCase() !== ".git");
+}
+
+/** A branch, as far as it matters that it is no path to elsewhere. */
+const BranchName = z.string().max(250).refine(isInside, "the name of a branch");
+
 export const Trigger = z.enum([
   "phase_start",
   "phase_transition",
@@ -79,12 +100,12 @@ const NodeState = z.strictObject({
 });
 
 /** A file by what is in it: the bytes are in `artifacts/<hash>`, once for all checkpoints that name them. */
-export const Artifact = z.strictObject({ path: Text, hash: Sha256, size_bytes: Count });
+export const Artifact = z.strictObject({ path: RepoPath, hash: Sha256, size_bytes: Count });
 export type Artifact = z.infer<typeof Artifact>;
 
 /** A file of the repo as an agent left it when it was stopped; `hash: null` means deleted. */
 export const PartialFile = z.strictObject({
-  path: Text,
+  path: RepoPath,
   mode: z.enum(["100644", "100755", "120000"]),
   status: z.enum(["added", "modified", "deleted"]),
   hash: Sha256.nullable(),
@@ -161,7 +182,7 @@ export const Checkpoint = z.strictObject({
     body: Text,
     labels: z.array(Text),
     assignees: z.array(Text),
-    branch: Text.nullable(),
+    branch: BranchName.nullable(),
     head_sha: GitSha.nullable(),
     base_branch: Text,
     base_sha: GitSha,

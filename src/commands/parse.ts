@@ -8,7 +8,7 @@ import { printable } from "./words.js";
  */
 export function parseCommand(comment: string): Parsed | null {
   const firstLine = comment.split(/\r?\n/, 1)[0] ?? "";
-  const match = /^\/crunch(?:[ \t]+(.*))?$/.exec(firstLine.trimEnd());
+  const match = /^\/crunch(?:[ \t]+(.*))?$/i.exec(firstLine.trimEnd());
   if (!match) return null;
   return parseArguments((match[1] ?? "").trim());
 }

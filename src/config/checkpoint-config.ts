@@ -46,7 +46,7 @@ const Triggers = z.strictObject({
   every_n_events: z.union([z.literal(false), z.number().int().min(1)]).default(1000),
 });
 
-/** S3's checkpoint settings, with the branch and what the other seeds add. */
+/** How checkpoints are made and kept. */
 export const CheckpointConfig = z
   .strictObject({
     enabled: z.boolean().default(true),
@@ -80,7 +80,7 @@ export const defaultCheckpointConfig: CheckpointConfig = CheckpointConfig.parse(
 
 const CheckpointFile = z.strictObject({ checkpoint: CheckpointConfig.prefault({}) });
 
-/** The file of its own, `.claude/checkpoint-config.yaml`, as S3 has it. */
+/** The file of its own, `.claude/checkpoint-config.yaml`. */
 export function parseCheckpointConfig(
   text: string,
   file: string,

@@ -1,5 +1,6 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentResult, FileChange } from "../ports.js";
+import { endOf } from "../whole-characters.js";
 import { artifactOf } from "./artifacts.js";
 import type { Produced } from "./judgement.js";
 import { artifactsOf } from "./outputs.js";
@@ -61,7 +62,7 @@ export function agentRecord(
           }
         : claim.execution_graph.node_states,
     },
-    metadata: succeeded ? {} : { output_tail: result.outputTail.slice(-4000) },
+    metadata: succeeded ? {} : { output_tail: endOf(result.outputTail, 4000) },
   };
 }
 

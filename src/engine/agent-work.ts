@@ -39,20 +39,25 @@ export async function agentWork(
 }
 
 /** A folder with the files of the checkpoint: code, earlier outputs, and what a stopped attempt had done so far. */
-export async function workspaceFor(session: Session, claim: Checkpoint): Promise<Workspace> {
+export async function workspaceFor(
+  session: Session,
+  claim: Checkpoint,
+  phase: PhasePlan,
+): Promise<Workspace> {
   const { issue_snapshot: snapshot, issue_number: issue } = claim;
   const sha = snapshot.head_sha ?? snapshot.base_sha;
   if (session.workspace?.baseSha === sha) return session.workspace;
   await session.workspace?.close();
-  const workspace = await session.workspaces.open(sha);
+  const outputFolder = session.plan.layout.folder(issue);
+  const workspace = await session.workspaces.open(sha, { outputFolder });
   session.workspace = workspace;
   const files = [];
   for (const artifact of Object.values(claim.artifacts)) {
     const content = await readArtifact(session.store, issue, artifact);
-    files.push({ path: `${session.plan.layout.folder(issue)}/${artifact.path}`, content });
+    files.push({ path: `${outputFolder}/${artifact.path}`, content });
   }
   if (files.length > 0) await workspace.seed(files);
-  await restorePartialWork(session, claim, workspace);
+  await restorePartialWork(session, claim, phase, workspace);
   return workspace;
 }
 

@@ -5,6 +5,7 @@ import { agentRecord, notesRecord } from "./agent-record.js";
 import { asArtifacts } from "./artifacts.js";
 import { mergeResults } from "./gates.js";
 import { type Failure, gateFailure, type Produced } from "./judgement.js";
+import { keepTrying } from "./keep-trying.js";
 import { closingLease } from "./lease.js";
 import { capturePartialWork } from "./partial-work.js";
 import type { PhasePlan } from "./plan.js";
@@ -96,13 +97,16 @@ function outcomeOf(session: Session, claim: Checkpoint, failure: Failure | null)
 async function publishable(session: Session, claim: Checkpoint, issue: Issue, code: readonly FileChange[]) {
   const { issue_snapshot: snapshot, workflow_state: state } = claim;
   if (code.length === 0) return snapshot.head_sha;
-  const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
-  const commit = await session.code.prepareCommit({
-    parent,
-    changes: code,
-    message: `${state.current_phase}: ${issue.title.split("\n")[0]?.slice(0, 60)} (#${issue.number})`,
+  const firstLine = issue.title.split("\n")[0] ?? "";
+  // By characters: half of one is no text.
+  const title = [...firstLine].slice(0, 60).join("");
+  const message = `${state.current_phase}: ${title} (#${issue.number})`;
+  const until = claim.lease?.expires_at ?? null;
+  // A commit that nothing points to harms nobody, so it may be made twice.
+  return keepTrying(session, "keeping the agent's code", until, async () => {
+    const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
+    return (await session.code.prepareCommit({ parent, changes: code, message })).sha;
   });
-  return commit.sha;
 }
 
 function logEnd(

@@ -3,6 +3,7 @@ import { CrunchError } from "../errors.js";
 import type { AgentResult, FileChange, Workspace } from "../ports.js";
 import type { PhasePlan } from "./plan.js";
 import { sortChanges } from "./publish-policy.js";
+import { type SecretFound, secretInCode, withoutSecrets } from "./secrets.js";
 import type { Session } from "./session.js";
 
 /** What of an agent's work may be kept: code for the branch, outputs for the issue's folder. */
@@ -38,7 +39,9 @@ export async function judge(
     protectedPaths: session.plan.protectedPaths,
   });
   if (sorted.status === "refused") {
-    const listed = sorted.paths.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
+    const listed = sorted.paths
+      .slice(0, 10)
+      .map((path) => `\`${session.redact(path).replace(/[`\r\n]/g, "?")}\``);
     const failure: Failure = {
       code: "path_not_allowed",
       message: `The agent changed what it must not: ${listed.join(", ")}. Nothing of this attempt was kept.`,
@@ -46,20 +49,22 @@ export async function judge(
     };
     return { produced: nothing, failure };
   }
-  const cleaned = (file: FileChange) => clean(file, session.redact);
+  const secret = await secretInCode(sorted.code, workspace, session.redact);
+  if (secret) return { produced: nothing, failure: secretFailure(secret) };
+  const outputs = sorted.outputs.map((file) => withoutSecrets(file, session.redact));
   return {
-    produced: { code: sorted.code.map(cleaned), outputs: sorted.outputs.map(cleaned) },
+    produced: { code: sorted.code, outputs: outputs.filter((file) => file !== null) },
     failure: unmet(result),
   };
 }
 
-/** A file without secrets. Only text can be searched for them; a binary file stays as it is. */
-export function clean(file: FileChange, redact: (text: string) => string): FileChange {
-  const { content } = file;
-  if (content === null || content.includes(0)) return file;
-  const text = content.toString("utf8");
-  const redacted = redact(text);
-  return redacted === text ? file : { ...file, content: Buffer.from(redacted) };
+function secretFailure({ path, line }: SecretFound): Failure {
+  const where = `\`${path.replace(/[`\r\n]/g, "?")}\`${line === null ? "" : `, line ${line}`}`;
+  return {
+    code: "secret_in_code",
+    message: `The agent wrote something that looks like a secret into ${where}. Nothing of this attempt was kept.`,
+    hint: "If it is one, replace it: it has left its place. If it is none, write it in another way. Then comment `/crunch`.",
+  };
 }
 
 function agentFailure(result: AgentResult): Failure | null {

@@ -2,23 +2,24 @@ import type { Checkpoint, PartialFile } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { FileChange, Workspace } from "../ports.js";
 import { readArtifact, sha256 } from "./artifacts.js";
-import { clean } from "./judgement.js";
 import type { PhasePlan } from "./plan.js";
 import { allowedChanges } from "./publish-policy.js";
+import { fittingFiles } from "./put-budget.js";
+import { holdsSecret } from "./secrets.js";
 import type { Session } from "./session.js";
 
 export interface PartialWork {
   readonly partial_work: readonly PartialFile[];
   /** The files themselves, for the store. */
   readonly files: readonly FileChange[];
+  /** What is missing, for a person; null when that is all the agent has changed, so that nobody has to do it again. */
+  readonly remark: string | null;
 }
-
-const nothing: PartialWork = { partial_work: [], files: [] };
 
 /**
  * What an agent that did not finish has changed so far, as far as it was allowed to. It goes to the next attempt
- * only, never to a branch. Work that can't be read (too large, a link that leads outside) is left behind: saving the
- * rest of the checkpoint matters more.
+ * only, never to a branch. Work that can't be read (a link that leads outside) or is too large is left behind: saving
+ * the rest of the checkpoint matters more.
  */
 export async function capturePartialWork(
   session: Session,
@@ -31,20 +32,35 @@ export async function capturePartialWork(
     changes = await workspace.changes();
   } catch (error) {
     if (!(error instanceof CrunchError)) throw error;
-    session.log.warn(`the unfinished work was not saved: ${error.message}`);
-    return nothing;
+    const remark = `The unfinished work was not saved: ${error.message}`;
+    session.log.warn(remark);
+    return { partial_work: [], files: [], remark };
   }
-  const rules = {
-    layout: session.plan.layout,
-    issue: claim.issue_number,
-    writes: phase.writes,
-    protectedPaths: session.plan.protectedPaths,
-  };
-  // A link says nothing by itself, and what it leads to is saved where it lies.
-  const files = allowedChanges(changes, rules)
-    .filter(({ mode }) => mode !== "120000")
-    .map((file) => clean(file, session.redact));
-  return { files, partial_work: files.map(partialFile) };
+  const allowed = allowedChanges(changes, rulesOf(session, claim, phase));
+  const clean = allowed.filter(({ path, content }) => isClean(path, content, session.redact));
+  const files = fittingFiles(clean, claim, session.plan);
+  const remark = remarkOf(changes.length - clean.length, clean.length - files.length);
+  if (remark !== null) session.log.warn(remark);
+  return { files, partial_work: files.map(partialFile), remark };
+}
+
+function remarkOf(refused: number, tooMuch: number): string | null {
+  if (refused + tooMuch === 0) return null;
+  const reasons = [
+    ...(refused > 0 ? [`${refused} that the phase may not write or that hold a secret`] : []),
+    ...(tooMuch > 0 ? [`${tooMuch} that one checkpoint has no room for`] : []),
+  ];
+  return `Files of the unfinished work were left out: ${reasons.join(", ")}.`;
+}
+
+/** A file with a secret is not kept: blacked out it would be another file, and the agent would go on with that. */
+function isClean(path: string, content: Buffer | null, redact: (text: string) => string): boolean {
+  return redact(path) === path && (content === null || !holdsSecret(content, redact));
+}
+
+function rulesOf(session: Session, claim: Checkpoint, phase: PhasePlan) {
+  const { layout, protectedPaths } = session.plan;
+  return { layout, issue: claim.issue_number, writes: phase.writes, protectedPaths };
 }
 
 function partialFile({ path, mode, status, content }: FileChange): PartialFile {
@@ -52,10 +68,14 @@ function partialFile({ path, mode, status, content }: FileChange): PartialFile {
   return { path, mode, status, hash, size_bytes: content?.length ?? 0 };
 }
 
-/** Puts unfinished work back where it was, as changes of the agent that goes on with it. */
+/**
+ * Puts unfinished work back where it was, as changes of the agent that goes on with it. The checkpoint may be forged,
+ * or from a time when the phase was allowed more: what it may not write now refuses all of it.
+ */
 export async function restorePartialWork(
   session: Session,
   claim: Checkpoint,
+  phase: PhasePlan,
   workspace: Workspace,
 ): Promise<void> {
   const changes: FileChange[] = [];
@@ -64,5 +84,17 @@ export async function restorePartialWork(
       hash === null ? null : await readArtifact(session.store, claim.issue_number, { path, hash });
     changes.push({ path, mode, status, content });
   }
+  const allowed = new Set(allowedChanges(changes, rulesOf(session, claim, phase)));
+  const refused = changes.filter((change) => !allowed.has(change)).map(({ path }) => path);
+  if (refused.length > 0) throw notAllowed(claim, refused);
   if (changes.length > 0) await workspace.apply(changes);
+}
+
+function notAllowed({ workflow_state }: Checkpoint, paths: readonly string[]): CrunchError {
+  const listed = paths.slice(0, 10).map((path) => JSON.stringify(path.slice(0, 200)));
+  return new CrunchError({
+    code: "partial_work_refused",
+    message: `The unfinished work of ${workflow_state.current_phase} was not restored: the phase may not write ${listed.join(", ")}.`,
+    hint: "Allow the path with `writes` in .github/crunch.yml if it is right, or comment `/crunch rollback <id>` with a checkpoint before this work.",
+  });
 }

@@ -16,6 +16,8 @@ export interface Plan {
   /** Where the files are, in the workspace and on the storage branch. */
   readonly layout: Layout;
   readonly isCompressed: boolean;
+  /** What one checkpoint may write, all its files together. */
+  readonly maxPutBytes: number;
   readonly retention: RetentionPolicy;
 }
 

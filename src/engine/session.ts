@@ -13,6 +13,7 @@ import type {
   Workspace,
   WorkspaceProvider,
 } from "../ports.js";
+import { keepTrying } from "./keep-trying.js";
 import type { Plan } from "./plan.js";
 
 /**
@@ -60,6 +61,14 @@ export interface Session {
   readonly notes: Map<string, string>;
 }
 
+/** What goes with a checkpoint into its commit. */
+export interface CommitExtra {
+  readonly files?: readonly FileChange[];
+  readonly codeCommit?: string | null;
+  /** Until when nobody else may take the run over, so that storing it may be tried again. */
+  readonly heldUntil?: string | null;
+}
+
 export type Committed =
   | { readonly status: "stored"; readonly checkpoint: Checkpoint }
   | { readonly status: "gave_way"; readonly latest: Checkpoint | null };
@@ -75,7 +84,7 @@ export function randomHex(): string {
 export async function commit(
   session: Session,
   checkpoint: Checkpoint,
-  extra: { readonly files?: readonly FileChange[]; readonly codeCommit?: string | null } = {},
+  extra: CommitExtra = {},
 ): Promise<Committed> {
   let candidate = checkpoint;
   for (let tries = 0; tries < 10; tries++) {
@@ -99,12 +108,15 @@ export async function commit(
   });
 }
 
-async function putOnce(session: Session, candidate: Checkpoint, extra: object) {
+async function putOnce(session: Session, candidate: Checkpoint, { heldUntil = null, ...extra }: CommitExtra) {
+  const { store, plan } = session;
+  const { checkpoint_id: id, issue_number: issue, parent_checkpoint_id: expectedLatest } = candidate;
   try {
-    return await session.store.put(candidate, {
-      expectedLatest: candidate.parent_checkpoint_id,
-      retention: session.plan.retention,
-      ...extra,
+    return await keepTrying(session, `storing ${id}`, heldUntil, async (tries) => {
+      // The try before may have taken place although its answer was lost: then it must not be stored twice.
+      const there = tries === 0 ? null : await store.load(issue, id);
+      if (there?.session_id === session.id) return { status: "stored" } as const;
+      return store.put(candidate, { expectedLatest, retention: plan.retention, ...extra });
     });
   } catch (error) {
     if (error instanceof CrunchError && error.code === "checkpoint_id_taken") return "id_taken" as const;
@@ -116,9 +128,10 @@ export async function commitNext(
   session: Session,
   parent: Checkpoint,
   change: CheckpointChange,
-  extra: { readonly files?: readonly FileChange[]; readonly codeCommit?: string | null } = {},
+  extra: CommitExtra = {},
 ): Promise<Committed> {
-  return commit(session, nextCheckpoint(parent, change, session.maker), extra);
+  const heldUntil = parent.lease?.session_id === session.id ? parent.lease.expires_at : null;
+  return commit(session, nextCheckpoint(parent, change, session.maker), { heldUntil, ...extra });
 }
 
 function logStored({ log }: Session, checkpoint: Checkpoint): void {

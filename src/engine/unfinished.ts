@@ -25,7 +25,7 @@ export async function saveMidway(
     readonly agent: string;
     readonly notes: string | null;
     readonly progress: readonly AgentProgress[];
-    /** Given once the agent has ended: it is not run again from here. */
+    /** Given once the agent has ended: it is not run again from here, unless some of its work could not be saved. */
     readonly result: AgentResult | null;
   },
 ): Promise<Committed> {
@@ -37,7 +37,8 @@ export async function saveMidway(
     claim,
     {
       ...{ type: "PRE", trigger, outcome: null },
-      ...(result ? recordOf(session, claim, agent, result) : {}),
+      ...(result && partial.remark === null ? recordOf(session, claim, agent, result) : {}),
+      note: partial.remark,
       notes: notes.notes,
       partial_work: [...partial.partial_work],
       progress: progressKeptOf(options.progress),
@@ -60,6 +61,7 @@ export async function saveStopped(
   const partial = await capturePartialWork(session, claim, phase, options.workspace);
   const notes = notesRecord(claim, agent, result.notes);
   const { orchestrator_state: run, workflow_state: state } = claim;
+  const isDone = result.status === "succeeded" && partial.remark === null;
   const stops = (run.phases[state.current_phase]?.stops ?? 0) + 1;
   const phases = withPhase(run.phases, state.current_phase, { status: "pending", stops });
   return commitNext(
@@ -67,7 +69,8 @@ export async function saveStopped(
     claim,
     {
       ...{ type: "PRE", trigger: stopTrigger(session), outcome: "interrupted", lease: null },
-      ...(result.status === "succeeded" ? recordOf(session, claim, agent, result) : {}),
+      ...(isDone ? recordOf(session, claim, agent, result) : {}),
+      note: partial.remark,
       orchestrator_state: { ...run, phases },
       notes: notes.notes,
       partial_work: [...partial.partial_work],

@@ -33,7 +33,14 @@ export async function chainOf(
     return { store: createFileStore(root, { storage }), issue };
   }
   const baseUrl = env.GITHUB_API_URL ?? "https://api.github.com";
-  const octokit = createClient({ baseUrl, token: env.GITHUB_TOKEN ?? "" });
+  if (!env.GITHUB_TOKEN) {
+    throw new CrunchError({
+      code: "no_token",
+      message: "There is no token to read the repo with.",
+      hint: "Set GITHUB_TOKEN to one that may read its contents.",
+    });
+  }
+  const octokit = createClient({ baseUrl, token: env.GITHUB_TOKEN });
   const repository = { octokit, owner, repo, defaultBranch: "" };
   return { store: createGitHubStore(repository, where.storageBranch, { storage }), issue };
 }

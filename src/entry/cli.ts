@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError } from "commander";
+import { readFileSync } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
 import { CrunchError, messageOf } from "../errors.js";
 
-const program = new Command("crunch").description("Makes long agent work on a GitHub issue durable.");
+const program = new Command("crunch")
+  .description("Makes long agent work on a GitHub issue durable.")
+  .version(packageVersion());
 
 program
   .command("start")
@@ -10,7 +14,12 @@ program
   .option("--once", "exit when the sample issue is done: 0, or 1 with the reason", false)
   .option("--port <number>", "port of the embedded GitHub (default: any free one)", portNumber, 0)
   .option("--pace <ms>", "how long the sample agent rests between its steps", milliseconds, 120)
-  .option("--kill <phase>", "kill the bot with SIGKILL in the middle of this phase, and watch it go on")
+  .addOption(
+    new Option(
+      "--kill <phase>",
+      "kill the bot with SIGKILL in the middle of this phase, and watch it go on",
+    ).choices(["enrich", "implementing", "validation", "docs"]),
+  )
   .action(async (options: { once: boolean; port: number; pace: number; kill?: string }) => {
     const { start } = await import("./start/start.js");
     const { once, port, pace: paceMs, kill: killIn = null } = options;
@@ -33,11 +42,12 @@ program
   .argument("<issue>", "a number", issueNumber)
   .argument("[words...]", "status, resume, rollback <id>, diff <id> [id] … (nothing: start or go on)")
   .option("--issue-file <file>", "the issue's text in Markdown, for one that is new here")
+  .option("--label <label>", "add a label to the issue, such as state:implementing to approve")
   .allowUnknownOption()
-  .action(async (issue: number, words: string[], options: { issueFile?: string }) => {
+  .action(async (issue: number, words: string[], options: { issueFile?: string; label?: string }) => {
     const { runLocally } = await import("./local-run.js");
-    const { issueFile = null } = options;
-    process.exitCode = await runLocally({ directory: process.cwd(), issue, words, issueFile });
+    const { issueFile = null, label = null } = options;
+    process.exitCode = await runLocally({ directory: process.cwd(), issue, words, issueFile, label });
   });
 
 const storageBranch = [
@@ -79,6 +89,11 @@ program
       dryRun,
     });
   });
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
 
 function issueNumber(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError("Expected the number of an issue.");

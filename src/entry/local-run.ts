@@ -3,8 +3,10 @@ import { dirname, join } from "node:path";
 import colors from "picocolors";
 import { createFileStore } from "../adapters/fs/checkpoint-store.js";
 import { openLocalGit } from "../adapters/local/git.js";
+import { parseIssue } from "../adapters/local/issue-file.js";
 import { removeLeftovers } from "../adapters/process/leftovers.js";
 import { compareWithNotes } from "../app/compare.js";
+import type { Dependencies } from "../app/dependencies.js";
 import { handleEvent } from "../app/handle-event.js";
 import { createLocalDependencies, localUser } from "../app/local-dependencies.js";
 import { checkpointOf, type Outcome } from "../app/outcome.js";
@@ -25,6 +27,8 @@ export interface LocalRunOptions {
   readonly words: readonly string[];
   /** The issue's text, for an issue that is new here. */
   readonly issueFile: string | null;
+  /** A label to add, which asks for something as it does on GitHub. */
+  readonly label: string | null;
 }
 
 /** Works on an issue of a plain git checkout, with no GitHub. Returns the exit code. */
@@ -42,6 +46,10 @@ export async function runLocally(options: LocalRunOptions): Promise<number> {
     onComment: () => {},
     onCheck: () => {},
   });
+  if (await differsFromCommitted(root, dependencies)) {
+    terminal.warn(".github/crunch.yml has changes that are not committed; the committed one counts");
+  }
+  if (options.label !== null) await dependencies.tracker.addLabel(options.issue, options.label);
   const event = eventFor(options);
   if (event.kind === "command" && event.command.name === "diff") {
     terminal.say(await diffText(createFileStore(root), options.issue, event.command));
@@ -53,10 +61,11 @@ export async function runLocally(options: LocalRunOptions): Promise<number> {
   return ["failed", "refused"].includes(outcome.status) ? 1 : outcome.status === "interrupted" ? 130 : 0;
 }
 
-function eventFor({ issue, words }: LocalRunOptions): CrunchEvent {
+function eventFor({ issue, words, label }: LocalRunOptions): CrunchEvent {
   const parsed = parseArguments(words.join(" "));
   // Each call is a wish of its own.
   const about = { issue, actor: localUser(), commentId: null, key: `local:${randomHex().slice(0, 16)}` };
+  if (label !== null) return { kind: "labeled", ...about, label };
   if (parsed.status === "unknown") return { kind: "bad_command", ...about, problem: parsed.problem };
   return { kind: "command", ...about, command: parsed.command };
 }
@@ -90,15 +99,25 @@ function inLocalWords(text: string, issue: number): string {
 function prepareIssue(root: string, { issue, issueFile }: LocalRunOptions): void {
   const target = join(root, defaultLayout.folder(issue), "issue.md");
   if (existsSync(target)) return;
-  if (issueFile === null) {
+  if (issueFile === null || !existsSync(issueFile)) {
+    const missing = issueFile === null ? "" : ` The file ${issueFile} does not exist either.`;
     throw new CrunchError({
       code: "no_issue_file",
-      message: `There is no issue ${issue} here: ${target} does not exist.`,
+      message: `There is no issue ${issue} here: ${target} does not exist.${missing}`,
       hint: "Write the issue into a Markdown file that begins with `# Title`, and name it with --issue-file.",
     });
   }
+  const text = readFileSync(issueFile);
+  // Refused before it is taken over, so that the corrected file is taken next time.
+  parseIssue(text.toString("utf8"), issueFile);
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, readFileSync(issueFile), { flag: "wx" });
+  writeFileSync(target, text, { flag: "wx" });
+}
+
+async function differsFromCommitted(root: string, { readFile }: Dependencies): Promise<boolean> {
+  const path = join(root, ".github/crunch.yml");
+  const working = existsSync(path) ? readFileSync(path, "utf8") : null;
+  return working !== (await readFile(".github/crunch.yml"));
 }
 
 /** Told to stop once, it saves and ends; told twice, it ends at once. */

@@ -36,7 +36,7 @@ function lineOf({ created_at, checkpoint_id, workflow_state, trigger }: Checkpoi
   return `${created_at}  ${checkpoint_id}  ${workflow_state.current_phase}: ${trigger}`;
 }
 
-/** Links are not followed, they could lead anywhere: one is taken for what it says, like S3's `latest`. */
+/** Links are not followed, they could lead anywhere: one is taken for what it says, like `latest`. */
 async function readInto(files: Map<string, Buffer>, folder: string, below: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

@@ -10,10 +10,12 @@ export async function verify({ store, issue }: NamedChain): Promise<number> {
   }
   for (const problem of problems) console.log(`wrong: ${problem}`);
   const count = chain.checkpoints.size;
-  if (problems.length === 0 && count === 0) console.log("There are no checkpoints for this issue.");
-  else
-    console.log(
-      `${count} checkpoints, ${problems.length === 0 ? "all in order" : `${problems.length} problems`}`,
-    );
+  if (problems.length === 0 && count === 0) {
+    console.log("There are no checkpoints for this issue.");
+    return 1;
+  }
+  console.log(
+    `${count} checkpoints, ${problems.length === 0 ? "all in order" : `${problems.length} problems`}`,
+  );
   return problems.length === 0 ? 0 : 1;
 }

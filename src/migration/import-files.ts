@@ -6,7 +6,7 @@ import { orchestratorJson } from "./orchestrator-json.js";
 import { isSafePath } from "./outside.js";
 import { progressJson } from "./progress-json.js";
 import { importRefused, quoted } from "./refusal.js";
-import { s3Yaml } from "./s3-yaml.js";
+import { s3Yaml } from "./plain-yaml.js";
 
 /** The most that is read: far more than a run leaves behind, and far less than fills a machine's memory. */
 export const importLimits = {
@@ -17,7 +17,7 @@ export const importLimits = {
   bytesACheckpoint: 45 * 1024 * 1024,
 } as const;
 
-/** S0's comes first: its `index.json` would pass for a progress file. */
+/** The orchestrator's comes first: its `index.json` would pass for a progress file. */
 const layouts: readonly Layout[] = [orchestratorJson, s3Yaml, progressJson];
 
 /** The checkpoints of an older layout as a chain of ours. Stores nothing; all of the input is untrusted. */

@@ -8,7 +8,7 @@ import { quoted } from "./refusal.js";
 export interface Artifacts {
   readonly artifacts: Checkpoint["artifacts"];
   readonly files: readonly FileChange[];
-  /** What could not be taken over, and the names S0 gave to the rest. */
+  /** What could not be taken over, and the names the orchestrator gave to the rest. */
   readonly kept: Readonly<Record<string, Json>>;
 }
 

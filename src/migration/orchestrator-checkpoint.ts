@@ -6,7 +6,7 @@ import type { OrchestratorCheckpoint } from "./orchestrator-schema.js";
 
 type Outcome = Pick<Checkpoint, "trigger" | "outcome">;
 
-/** S0's checkpoint as ours, but for its ids, artifacts and origin. */
+/** The orchestrator's checkpoint as ours, but for its ids, artifacts and origin. */
 export function draftOf(source: OrchestratorCheckpoint): Draft & { readonly metadata: Record<string, Json> } {
   const { phase, type, orchestrator_state: state, agent_states: agents, created_at } = source;
   const started = new Date(Date.parse(created_at) - source.duration_ms);
@@ -69,7 +69,7 @@ export function draftOf(source: OrchestratorCheckpoint): Draft & { readonly meta
   };
 }
 
-/** S0 tells failure and approval only by what else is in the checkpoint. */
+/** The orchestrator tells failure and approval only by what else is in the checkpoint. */
 function outcomeOf({
   type,
   metadata,
@@ -94,7 +94,7 @@ function phasesOf({ phase, type, version, orchestrator_state }: OrchestratorChec
   const pending: PhaseState = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
   const done: PhaseState = { status: "succeeded", attempt: 1, version: 1, checkpoint_id: null };
   const status = type === "PRE" ? "running" : ended.outcome === "failed" ? "failed" : "succeeded";
-  // Every graph of S0 ends with this phase, so that a run is over only when it is.
+  // Every graph of the orchestrator ends with this phase, so that a run is over only when it is.
   const phases: Record<string, PhaseState> = { complete: pending };
   for (const name of orchestrator_state.completed_phases) phases[name] = done;
   phases[phase] = { ...done, status, version };
@@ -107,7 +107,7 @@ function errorOf({ metadata, phase }: OrchestratorCheckpoint): Checkpoint["error
   return { code: "imported_failure", message, hint: "Comment `/crunch` to run the phase again." };
 }
 
-/** What has no place of its own, and the originals of what S0 leaves open. */
+/** What has no place of its own, and the originals of what the orchestrator leaves open. */
 function restOf(source: OrchestratorCheckpoint): Record<string, Json> {
   const { id: _id, phase: _phase, type: _type, version: _version, created_at: _at, ...more } = source;
   const {

@@ -21,7 +21,7 @@ const reserved = [
   "rollback_to",
 ];
 
-/** S0's layout: `.claude/checkpoints/run-<id>/{PRE,POST}_<phase>_v<n>.json`, with `artifacts/` and `index.json`. */
+/** The orchestrator's layout: `.claude/checkpoints/run-<id>/{PRE,POST}_<phase>_v<n>.json`, with `artifacts/` and `index.json`. */
 export const orchestratorJson: Layout = {
   name: "orchestrator",
   marks: (path) => file.test(path),
@@ -100,7 +100,7 @@ function readSources(files: SourceFiles, problems: string[]): readonly Source[] 
   return [...byId.values()];
 }
 
-/** S0 leaves the index's form open. It is kept whole, and asked for the ids that it knows. */
+/** The orchestrator leaves the index's form open. It is kept whole, and asked for the ids that it knows. */
 function readIndex(bytes: Buffer | undefined, path: string, sources: readonly Source[], problems: string[]) {
   const index = bytes && attempt(path, problems, () => readJson(z.json(), bytes));
   if (index === undefined || index === null) return null;

@@ -4,7 +4,7 @@ import type { Json } from "./imported.js";
 import type { OrchestratorAgent } from "./orchestrator-schema.js";
 import { Time } from "./outside.js";
 
-/** S0 names these records and leaves their fields open. What is recognised is used; the originals are kept. */
+/** The orchestrator names these records and leaves their fields open. What is recognised is used; the originals are kept. */
 export function toolInvocation(value: Json): Checkpoint["agent_states"][string]["tool_invocations"][number] {
   return {
     tool: textIn(value, "tool", "name", "tool_name") ?? (typeof value === "string" ? value : "unknown"),

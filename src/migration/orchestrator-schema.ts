@@ -5,7 +5,7 @@ const Json = z.json();
 const List = z.array(Json).default([]);
 const Fields = z.record(Text, Json).default({});
 
-/** S0's artifact. Its path and hash are judged one by one, so that a bad one does not hide the checkpoint. */
+/** The orchestrator's artifact. Its path and hash are judged one by one, so that a bad one does not hide the checkpoint. */
 export const OrchestratorArtifact = z
   .object({ path: Text, hash: Text, size_bytes: Count.optional() })
   .catchall(Json);
@@ -21,7 +21,7 @@ const AgentState = z
   .catchall(Json);
 export type OrchestratorAgent = z.infer<typeof AgentState>;
 
-/** S0's checkpoint, as `.claude/checkpoints/run-<id>/` has it. What S0 does not name is kept, not refused. */
+/** The orchestrator's checkpoint, as `.claude/checkpoints/run-<id>/` has it. What the orchestrator does not name is kept, not refused. */
 export const OrchestratorCheckpoint = z
   .object({
     id: Text.min(1).max(200),

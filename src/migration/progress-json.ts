@@ -12,7 +12,7 @@ import { attempt, importRefused, quoted } from "./refusal.js";
 
 const file = /^(?:(?:.*\/)?checkpoints\/)?([^/]+?)(-complete)?\.json$/;
 
-/** S4's layout: `progress/checkpoints/<agent>-<task>.json`, and `…-complete.json` for what is archived. */
+/** The progress files' layout: `progress/checkpoints/<agent>-<task>.json`, and `…-complete.json` for what is archived. */
 export const progressJson: Layout = {
   name: "progress",
   marks: (path) => file.test(path) && !path.endsWith("index.json"),

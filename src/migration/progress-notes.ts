@@ -1,7 +1,7 @@
 import type { Json } from "./imported.js";
 import { isComplete, type Task } from "./progress-schema.js";
 
-/** What the next agent has to know of an agent's tasks, as Markdown: S4's context and instructions first. */
+/** What the next agent has to know of an agent's tasks, as Markdown: the progress files' context and instructions first. */
 export function notesOf(agent: string, tasks: readonly Task[]): string {
   const name = tasks.map(({ original }) => fieldOf(original, "agent_name")).find((one) => one !== undefined);
   const title = typeof name === "string" ? `${line(agent)} (${line(name)})` : line(agent);

@@ -11,7 +11,7 @@ const TaskError = z
   .object({ type: Text.default("error"), message: Text, blocking: z.boolean().default(false) })
   .catchall(Json);
 
-/** S4's progress of one task. Agents wrote these files a part at a time, so that little of it is certain to be there. */
+/** The progress of one task. Agents wrote these files a part at a time, so that little of it is certain to be there. */
 export const ProgressFile = z
   .object({
     checkpoint_id: Text.optional(),
@@ -50,7 +50,7 @@ export interface Task {
   readonly original: z.infer<typeof Json>;
 }
 
-/** S4: `complete` with criteria that are not met is not complete. */
+/** The progress files: `complete` with criteria that are not met is not complete. */
 export function isComplete({ file }: Task): boolean {
   return file.status === "complete" && Object.values(file.acceptance_criteria_met).every((isMet) => isMet);
 }

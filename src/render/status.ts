@@ -1,8 +1,8 @@
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
 import { fenced, plain, shortened } from "../markdown.js";
-import { stateLabel } from "../workflow/labels.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
+import { whatNext } from "./what-next.js";
 
 export interface StatusView {
   readonly checkpoint: Checkpoint;
@@ -16,6 +16,8 @@ export interface StatusView {
   readonly hasDiverged: boolean;
   /** False when the token may not write checks. */
   readonly areChecksShown: boolean;
+  /** What could not be shown, and what to do about it. */
+  readonly remarks: readonly string[];
 }
 
 const marks = {
@@ -40,6 +42,7 @@ export function renderStatus(view: StatusView): string {
     failureText(checkpoint),
     gateList(checkpoint.governance_results.quality_gates),
     view.areChecksShown ? "" : "The gates are not shown as checks: that takes a token with `checks: write`.",
+    ...view.remarks,
     `**Checkpoint:** ${link}${view.pullRequest === null ? "" : ` · **Pull request:** #${view.pullRequest}`}`,
     `**What next:** ${whatNext(view)}`,
   ]
@@ -117,36 +120,4 @@ function gateList(gates: readonly GateResult[]): string {
     (gate) => `- ${gateMarks[gate.status]} **${plain(gate.name)}**: ${plain(gate.summary)}`,
   );
   return `**Gates**\n${lines.join("\n")}`;
-}
-
-function whatNext({ standing, isLabelRemoved, hasDiverged, pullRequest, checkpoint }: StatusView): string {
-  const diverged = hasDiverged
-    ? "The branch was moved by somebody else, so the agent's last commit is not on it; it is kept beside the checkpoint. "
-    : "";
-  if (isLabelRemoved && standing.kind !== "finished") {
-    return `${diverged}the state label was removed, so nothing runs. Add \`${stateLabel(standing.phase)}\` to go on.`;
-  }
-  if (checkpoint.pause?.kind === "stale")
-    return `${diverged}answer the question below; it names the comments that do.`;
-  if (checkpoint.pause?.kind === "rollback")
-    return `${diverged}comment \`/crunch resume\` to go on from here.`;
-  if (checkpoint.outcome === "interrupted")
-    return `${diverged}it goes on when Crunch starts again; comment \`/crunch resume\` to go on now.`;
-  switch (standing.kind) {
-    case "running":
-    case "next":
-      return `${diverged}nothing to do for you; this comment is kept up to date.`;
-    case "waiting_for_label":
-      return `${diverged}add the label \`${stateLabel(standing.phase)}\` to go on.`;
-    case "waiting_for_person":
-      return `${diverged}read the specification, then add the label \`${stateLabel(standing.next)}\` to approve it.`;
-    case "failed":
-      return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
-    case "finished":
-      if (hasDiverged) {
-        const last = stateLabel(checkpoint.workflow_state.current_phase);
-        return `${diverged}add the label \`${last}\` to do that phase again on the branch as it is now.`;
-      }
-      return pullRequest === null ? "close the issue if you agree." : `review and merge #${pullRequest}.`;
-  }
 }

@@ -202,7 +202,11 @@ describe("a checkpoint's file", () => {
         metadata: dictionary(json),
         acceptance_criteria: dictionary(fc.boolean()),
         artifacts: dictionary(
-          fc.record({ path: text, hash: fc.constant("0".repeat(64)), size_bytes: fc.nat() }),
+          fc.record({
+            path: fc.constantFrom("spec.md", "a/b c.md", "é#: x.md"),
+            hash: fc.constant("0".repeat(64)),
+            size_bytes: fc.nat(),
+          }),
         ),
         error: fc.option(fc.record({ code: text, message: text, hint: text })),
         agent_outputs: dictionary(
@@ -228,6 +232,24 @@ describe("a checkpoint's file", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it.each([
+    "../x",
+    "a/../../x",
+    "/etc/passwd",
+    ".git/config",
+    "a/.GIT/hooks/x",
+    "a\\b",
+    "a\nb",
+    "a//b",
+    "./a",
+    "",
+  ])("is refused when it was forged to lead elsewhere: %j", (path) => {
+    const file = { path, hash: "0".repeat(64), size_bytes: 1 };
+    const partial = { ...file, mode: "100644", status: "added" } as const;
+    expect(() => encodeCheckpoint(aCheckpoint({ artifacts: { x: file } }))).toThrow(/stays inside/);
+    expect(() => encodeCheckpoint(aCheckpoint({ partial_work: [partial] }))).toThrow(/stays inside/);
   });
 
   it("keeps numbers exactly", () => {

@@ -53,7 +53,7 @@ function codeOf(action: () => unknown): string {
   return "nothing thrown";
 }
 
-/** As S3 shows it: the entries come before `latest`, and know neither place nor parent. */
+/** As other tools write it: the entries come before `latest`, and know neither place nor parent. */
 function seedForm(count: number): string {
   const checkpoints = Array.from({ length: count }, (_, index) => {
     const { sequence, parent_checkpoint_id, ...entry } = indexEntryOf(aCheckpoint(idOf(index + 1)));
@@ -114,7 +114,7 @@ checkpoints:
     expect(index).toMatchObject({ issue_number: 42, total_checkpoints: phases.length });
   });
 
-  it("of S3's form is rewritten in our own, loses no entry and gets the places and parents of a plain chain", () => {
+  it("of the plain form is rewritten in our own, loses no entry and gets the places and parents of a plain chain", () => {
     const text = appendToIndex(seedForm(3), aCheckpoint(idOf(4)));
     expect(text).toMatch(
       /^issue_number: 42\nlatest: CP-enrich-20250114-000004\ntotal_checkpoints: 4\npages: 0\n/,

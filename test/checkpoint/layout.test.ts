@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createLayout, defaultLayout, issueFolder } from "../../src/checkpoint/layout.js";
 
 describe("where a chain's files are", () => {
-  it("by default as in S3", () => {
+  it("by default", () => {
     expect(issueFolder(42)).toBe(".claude/crunch/42");
     expect(defaultLayout.checkpoint("CP-enrich-20250114-a3f2")).toBe(
       "checkpoints/CP-enrich-20250114-a3f2.yaml",

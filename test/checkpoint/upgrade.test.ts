@@ -91,7 +91,7 @@ describe("a checkpoint of version 1.0", () => {
     expect(lost).toEqual([]);
   });
 
-  it("stands where S3's order of phases puts it", () => {
+  it("stands where the order of phases puts it", () => {
     const { orchestrator_state: run, type, trigger, outcome } = loaded();
     expect({ type, trigger, outcome }).toEqual({ type: "PRE", trigger: "batch_complete", outcome: null });
     expect(run.completed_phases).toEqual(["enrich", "ready"]);

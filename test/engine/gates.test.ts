@@ -26,6 +26,7 @@ const plan: Plan = {
   checkpoints: defaultCheckpointConfig.triggers,
   layout: defaultLayout,
   isCompressed: false,
+  maxPutBytes: 50 * 1024 * 1024,
   retention: defaultRetention,
   phases: { enrich: withGates(spec), implementing: withGates(tests), validation: withGates(lint) },
 };

@@ -6,7 +6,7 @@ import { importFiles } from "../../src/migration/import-files.js";
 import { storeImport } from "../../src/migration/store-import.js";
 import { aMaker } from "../builders.js";
 import { createRandom, type Random } from "../checkpoint/forge.js";
-import { anOrchestratorRun, anS3Folder, aProgressFile, filesOf } from "./samples.js";
+import { anOrchestratorRun, aPlainFolder, aProgressFile, filesOf } from "./samples.js";
 
 const layouts = [
   filesOf(anOrchestratorRun()),
@@ -14,7 +14,7 @@ const layouts = [
     "checkpoints/migration-T060.json": aProgressFile(),
     "checkpoints/b-T1.json": { status: "complete" },
   }),
-  filesOf(anS3Folder()),
+  filesOf(aPlainFolder()),
 ];
 const hostile = [
   ...["null", "true", "-1", "1e999", "9007199254740993", '""', "[]", "{}", '"../../x"', '"constructor"'],
@@ -54,7 +54,7 @@ it("whatever is changed in older files, they are refused, or become a chain that
       const store = createMemoryStore();
       await storeImport(store, 42, imported);
       const { problems } = await verifyChain(store, 42);
-      // S0 may have let a version of a phase succeed twice, which is its history.
+      // The orchestrator may have let a version of a phase succeed twice, which is its history.
       expect(problems.filter((problem) => !problem.endsWith("succeeded twice"))).toEqual([]);
       for (const problem of imported.problems) expect(problem).toMatch(/^[^\p{C}]{10,800}$/u);
       outcomes.imported += 1;

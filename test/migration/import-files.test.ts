@@ -8,7 +8,7 @@ import { aMaker } from "../builders.js";
 import {
   anOrchestratorCheckpoint,
   anOrchestratorRun,
-  anS3Folder,
+  aPlainFolder,
   aProgressFile,
   filesOf,
 } from "./samples.js";
@@ -34,7 +34,7 @@ describe("what is imported", () => {
   it.each<[string, Record<string, unknown>, number]>([
     ["an orchestrator's run", anOrchestratorRun(), 5],
     ["progress files", { "progress/checkpoints/migration-T060.json": aProgressFile() }, 1],
-    ["S3's checkpoints", anS3Folder(), 2],
+    ["the plain layout's checkpoints", aPlainFolder(), 2],
   ])("%s: can be stored, and the chain is in order", async (_name, entries, count) => {
     const imported = importing(filesOf(entries));
     const store = createMemoryStore();
@@ -48,7 +48,7 @@ describe("what is imported", () => {
 
   it("goes only to an issue without a chain", async () => {
     const store = createMemoryStore();
-    const imported = importing(filesOf(anS3Folder()));
+    const imported = importing(filesOf(aPlainFolder()));
     await storeImport(store, 42, imported);
     const again = storeImport(store, 42, imported);
     await expect(again).rejects.toMatchObject({ name: "CrunchError", code: "import_chain_exists" });
@@ -57,7 +57,7 @@ describe("what is imported", () => {
 
   it("gives way to a run that begins meanwhile", async () => {
     const store = createMemoryStore();
-    const imported = importing(filesOf(anS3Folder()));
+    const imported = importing(filesOf(aPlainFolder()));
     const racing = { ...store, put: async () => ({ status: "conflict", latest: null }) as const };
     await expect(storeImport(racing, 42, imported)).rejects.toMatchObject({ code: "import_chain_exists" });
   });
@@ -70,7 +70,7 @@ describe("what is imported", () => {
     const options = { issue: 42, maker: aMaker(), snapshot };
     const [fresh] = importFiles(filesOf({ "a-1.json": aProgressFile() }), options).checkpoints;
     expect(fresh?.issue_snapshot).toEqual(snapshot);
-    const [old] = importFiles(filesOf(anS3Folder()), options).checkpoints;
+    const [old] = importFiles(filesOf(aPlainFolder()), options).checkpoints;
     expect(old?.issue_snapshot).toMatchObject({
       base_branch: "trunk",
       title: "Refresh JWT tokens before they expire",
@@ -82,7 +82,7 @@ describe("refused is", () => {
   it.each<[string, ReadonlyMap<string, Buffer>, RegExp]>([
     ["nothing", new Map(), /no checkpoints of a layout/],
     ["something else", filesOf({ "src/index.ts": "x" }), /no checkpoints of a layout/],
-    ["two layouts at once", filesOf({ ...anS3Folder(), ...anOrchestratorRun() }), /two layouts/],
+    ["two layouts at once", filesOf({ ...aPlainFolder(), ...anOrchestratorRun() }), /two layouts/],
     ["a path that leads outside", filesOf({ "../a-1.json": aProgressFile() }), /is not a path inside/],
     ["an absolute path", filesOf({ "/a-1.json": aProgressFile() }), /is not a path inside/],
     ["a path with a NUL", filesOf({ "a\0-1.json": aProgressFile() }), /is not a path inside/],

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/adapters/memory/checkpoint-store.js";
 import { migrate } from "../../src/entry/migrate.js";
-import { anS3Folder, filesOf } from "./samples.js";
+import { aPlainFolder, filesOf } from "./samples.js";
 
 describe("crunch migrate", () => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "crunch-migrate-"));
-    for (const [path, bytes] of filesOf(anS3Folder())) {
+    for (const [path, bytes] of filesOf(aPlainFolder())) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       if (path.endsWith("latest")) symlinkSync(bytes.toString(), join(folder, path));
       else writeFileSync(join(folder, path), bytes);

@@ -12,7 +12,7 @@ export function filesOf(entries: Readonly<Record<string, unknown>>): Map<string,
 
 const plan = "# Plan\n";
 
-/** S0's checkpoint with all that its structure names. */
+/** The orchestrator's checkpoint with all that its structure names. */
 export function anOrchestratorCheckpoint(changes: Readonly<Record<string, unknown>> = {}) {
   return {
     id: "0b3f0f5e-8d43-4c5e-9a55-1c2d3e4f5a6b",
@@ -95,7 +95,7 @@ export function anOrchestratorRun(): Record<string, unknown> {
   };
 }
 
-/** S4's own example, with the fields of its other examples. */
+/** The progress files' own example, with the fields of its other examples. */
 export function aProgressFile(changes: Readonly<Record<string, unknown>> = {}) {
   return {
     checkpoint_id: "migration-T060-20251208-143025",
@@ -139,13 +139,13 @@ export function aProgressFile(changes: Readonly<Record<string, unknown>> = {}) {
 
 const fixture = readFileSync(join(import.meta.dirname, "../fixtures/checkpoints/v1.0.yaml"), "utf8");
 
-/** S3's checkpoint as S3 has it: without a hash. */
+/** The plain layout's checkpoint as the plain layout has it: without a hash. */
 export function anS3File(changes: Readonly<Record<string, string>> = {}): string {
   const plain = fixture.slice(0, fixture.lastIndexOf("content_sha256"));
   return Object.entries(changes).reduce((text, [from, to]) => text.replaceAll(from, to), plain);
 }
 
-export function anS3Folder(): Record<string, unknown> {
+export function aPlainFolder(): Record<string, unknown> {
   const first = { "CP-implementing-20250114-b4c5": "CP-enrich-20250114-a3f2", "T10:30:00Z": "T09:50:00Z" };
   return {
     "checkpoints/CP-implementing-20250114-b4c5.yaml": anS3File(),

@@ -1,6 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import type { AgentProgress } from "../../ports.js";
+import { beginningOf } from "../../whole-characters.js";
 import { readPart } from "./contract-files.js";
 
 const LIMIT = 1024 * 1024;
@@ -80,7 +81,7 @@ function parseLine(line: string, clean: (text: string) => string): AgentProgress
     const { message, percent } = ProgressLine.parse(JSON.parse(line));
     return {
       at: new Date().toISOString(),
-      message: clean(message).slice(0, LONGEST_MESSAGE),
+      message: beginningOf(clean(message), LONGEST_MESSAGE),
       percent: percent == null ? null : Math.min(100, Math.max(0, percent)),
     };
   } catch {

@@ -15,7 +15,9 @@ export interface GitHubApp {
   login(): Promise<string>;
   /** A client whose token is renewed when it gets old: they live for an hour, phases for longer. */
   client(installationId: number): Octokit;
-  repositories(): Promise<readonly InstalledRepository[]>;
+  /** The installations that work; suspended ones have no token. */
+  installations(): Promise<readonly number[]>;
+  repositoriesOf(installationId: number): Promise<readonly InstalledRepository[]>;
 }
 
 export interface GitHubAppOptions {
@@ -23,11 +25,13 @@ export interface GitHubAppOptions {
   readonly privateKey: string;
   readonly apiUrl: string;
   readonly onRetry?: (message: string) => void;
+  readonly signal?: AbortSignal;
 }
 
-export function createGitHubApp({ appId, privateKey, apiUrl, onRetry }: GitHubAppOptions): GitHubApp {
+export function createGitHubApp(given: GitHubAppOptions): GitHubApp {
+  const { appId, privateKey, apiUrl, onRetry, signal } = given;
   const auth = createAppAuth({ appId, privateKey, request: new Octokit({ baseUrl: apiUrl }).request });
-  const options = { baseUrl: apiUrl, ...(onRetry ? { onRetry } : {}) };
+  const options = { baseUrl: apiUrl, ...(onRetry ? { onRetry } : {}), ...(signal ? { signal } : {}) };
   const clients = new Map<number, Octokit>();
   const asApp = createClient({
     ...options,
@@ -45,9 +49,10 @@ export function createGitHubApp({ appId, privateKey, apiUrl, onRetry }: GitHubAp
   }
 
   async function installations(): Promise<number[]> {
-    return pages(async (page) =>
-      (await asApp.apps.listInstallations({ per_page: 100, page })).data.map(({ id }) => id),
+    const all = await pages(
+      async (page) => (await asApp.apps.listInstallations({ per_page: 100, page })).data,
     );
+    return all.filter(({ suspended_at }) => !suspended_at).map(({ id }) => id);
   }
 
   async function repositoriesOf(installationId: number): Promise<InstalledRepository[]> {
@@ -68,7 +73,8 @@ export function createGitHubApp({ appId, privateKey, apiUrl, onRetry }: GitHubAp
       return `${data?.slug}[bot]`;
     },
     client,
-    repositories: async () => (await Promise.all((await installations()).map(repositoriesOf))).flat(),
+    installations,
+    repositoriesOf,
   };
 }
 

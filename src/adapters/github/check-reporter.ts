@@ -21,7 +21,7 @@ export function createCheckReporter(repository: Repository): CheckReporter {
   }
 
   async function create(headSha: string, run: CheckRun): Promise<void> {
-    const output = { title: run.title.slice(0, 250), summary: cut(run.summary, longestSummary, cutNote) };
+    const output = { title: cut(run.title, 250, "…"), summary: cut(run.summary, longestSummary, cutNote) };
     const { name, conclusion, externalId } = run;
     await repository.octokit.checks.create({
       ...names,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Octokit } from "@octokit/rest";
 import { CrunchError } from "../../errors.js";
 
@@ -6,11 +7,14 @@ export interface ClientOptions {
   readonly token: string | (() => Promise<string>);
   /** `bearer` for the JWT of an App. */
   readonly scheme?: "token" | "bearer";
+  /** Ends every wait: a process that is told to stop has only seconds. */
+  readonly signal?: AbortSignal;
   readonly sleep?: (ms: number) => Promise<void>;
   readonly onRetry?: (message: string) => void;
 }
 
-const longestWaitMs = 15 * 60_000;
+/** Limits are given anew every hour; the rest is for clocks that differ. */
+const longestWaitMs = 70 * 60_000;
 const tries = 5;
 
 /**
@@ -28,7 +32,8 @@ export function createClient(options: ClientOptions): Octokit {
 }
 
 function withPolicy(octokit: Octokit, options: ClientOptions): void {
-  const sleep = options.sleep ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
+  const { signal } = options;
+  const sleep = options.sleep ?? ((ms: number) => unlessAborted(ms, signal));
   octokit.hook.wrap("request", async (request, requestOptions) => {
     for (let attempt = 1; ; attempt++) {
       // Asked before each try: an installation's token may end during a wait.
@@ -45,6 +50,7 @@ function withPolicy(octokit: Octokit, options: ClientOptions): void {
           `GitHub: ${requestOptions.method} ${requestOptions.url} again in ${Math.ceil(waitMs / 1000)} s`,
         );
         await sleep(waitMs);
+        if (signal?.aborted && isRefusal(error)) throw stopped(error);
       }
     }
   });
@@ -57,6 +63,19 @@ function retryAfterMs(error: unknown, method: string, attempt: number): number |
 
 function isRefusal(error: unknown): boolean {
   return [403, 429].includes(statusOf(error) ?? 0);
+}
+
+async function unlessAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+function stopped(cause: unknown): CrunchError {
+  return new CrunchError({
+    code: "interrupted",
+    message: "Crunch was told to stop while it waited for GitHub's rate limit.",
+    hint: "Comment `/crunch` to go on from the latest checkpoint.",
+    cause,
+  });
 }
 
 function limited(cause: unknown, waitMs: number): CrunchError {
@@ -111,12 +130,18 @@ export function isUncertain(error: unknown): boolean {
   return !(error instanceof CrunchError) && (status === null || status >= 500);
 }
 
-/** A write that may take place twice without harm: repeated once when nobody can tell if it did. */
+/** The waits before a write is repeated: most faults are over at once, the others take a moment. */
+const repeatsMs = [0, 1_000];
+
+/** A write that may take place twice without harm: repeated when nobody can tell if it did. */
 export async function repeated<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (error) {
-    if (!isUncertain(error)) throw error;
-    return request();
+  for (const waitMs of repeatsMs) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isUncertain(error)) throw error;
+      await delay(waitMs);
+    }
   }
+  return request();
 }

@@ -82,9 +82,12 @@ export function createCodeHost(repository: Repository): CodeHost {
       try {
         return await create();
       } catch (error) {
-        // One that exists already answers 422; after a lost answer it may exist too.
-        if (statusOf(error) !== 422 && !isUncertain(error)) throw error;
+        // One that exists already answers 422; after a lost answer it may exist too; where a setting forbids it to
+        // Crunch (403), a person may have opened it.
+        const isForbidden = statusOf(error) === 403;
+        if (statusOf(error) !== 422 && !isForbidden && !isUncertain(error)) throw error;
         const found = await findPullRequest(branch, base);
+        if (found === null && isForbidden) return "forbidden";
         return found === null && isUncertain(error) ? create() : found;
       }
     },

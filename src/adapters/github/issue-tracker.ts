@@ -1,103 +1,38 @@
 import { z } from "zod";
 import type { Issue, IssueTracker, Permission } from "../../ports.js";
-import { createTurns } from "../in-turn.js";
 import { isUncertain, orNull, repeated, statusOf } from "./client.js";
-import { cut } from "./cut.js";
+import { GitHubIssue, openWith } from "./github-issue.js";
+import { createIssueComments } from "./issue-comments.js";
 import { named, type Repository } from "./repository.js";
 
-const longestComment = 65_536;
-const cutNote = "\n\n… (cut here: the comment would be too long for GitHub)";
+export interface IssueTrackerOptions {
+  /** Who writes Crunch's comments: a marker in anybody else's comment means nothing. */
+  readonly ownLogin: string;
+  /** Logins that count as having write access. GitHub knows the access of people, and not of bots. */
+  readonly trusted?: readonly string[];
+}
 
-/** GitHub's answer about an issue, cut down to what Crunch uses. Payloads of events have the same shape. */
-const GitHubIssue = z
-  .object({
-    number: z.number().int().positive(),
-    title: z.string(),
-    body: z.string().nullish(),
-    state: z.string(),
-    html_url: z.string(),
-    labels: z.array(z.union([z.string(), z.object({ name: z.string().nullish() })])),
-    assignees: z.array(z.object({ login: z.string() })).nullish(),
-    pull_request: z.unknown().optional(),
-  })
-  .transform(
-    (issue): Issue => ({
-      number: issue.number,
-      title: issue.title,
-      body: issue.body ?? "",
-      labels: issue.labels.map((label) => (typeof label === "string" ? label : (label.name ?? ""))),
-      assignees: (issue.assignees ?? []).map(({ login }) => login),
-      isOpen: issue.state === "open",
-      url: issue.html_url,
-    }),
-  );
-
-/** `ownLogin` is who writes Crunch's comments: a marker in anybody else's comment means nothing. */
-export function createIssueTracker(repository: Repository, ownLogin: string): IssueTracker {
+export function createIssueTracker(repository: Repository, options: IssueTrackerOptions): IssueTracker {
+  const { ownLogin, trusted = [] } = options;
   const { octokit } = repository;
   const names = named(repository);
-  const inTurn = createTurns();
-  /** Issues that had no comment at all when they were last looked at: there is nothing to search. */
-  const uncommented = new Set<number>();
-
-  async function findComment(issue: number, marker: string): Promise<number | null> {
-    for (let page = 1; ; page++) {
-      const { data } = await octokit.issues.listComments({
-        ...names,
-        issue_number: issue,
-        per_page: 100,
-        page,
-      });
-      const own = data.find(({ body, user }) => user?.login === ownLogin && body?.startsWith(marker));
-      if (own) return own.id;
-      if (data.length < 100) return null;
-    }
-  }
-
-  /** After a lost answer the comment may be there: look before writing it again. */
-  async function createComment(issue: number, marker: string, body: string): Promise<number> {
-    uncommented.delete(issue);
-    const create = async () =>
-      (await octokit.issues.createComment({ ...names, issue_number: issue, body })).data.id;
-    try {
-      return await create();
-    } catch (error) {
-      if (!isUncertain(error)) throw error;
-      return (await findComment(issue, marker)) ?? create();
-    }
-  }
-
-  async function upsertComment(
-    issue: number,
-    marker: string,
-    text: string,
-    knownId: number | null,
-  ): Promise<number> {
-    const body = bodyOf(marker, text);
-    const id = knownId ?? (uncommented.has(issue) ? null : await findComment(issue, marker));
-    if (id === null) return createComment(issue, marker, body);
-    const edit = () => octokit.issues.updateComment({ ...names, comment_id: id, body });
-    const edited = await orNull(repeated(edit));
-    if (edited) return id;
-    return knownId === null ? createComment(issue, marker, body) : upsertComment(issue, marker, text, null);
-  }
+  const comments = createIssueComments(repository, ownLogin);
 
   return {
     async issue(number) {
       const { data } = await octokit.issues.get({ ...names, issue_number: number });
-      if (data.comments === 0) uncommented.add(number);
-      else uncommented.delete(number);
+      comments.sawCount(number, data.comments);
       return GitHubIssue.parse(data);
     },
-    async openIssues() {
-      const found: Issue[] = [];
-      for (let page = 1; ; page++) {
-        const { data } = await octokit.issues.listForRepo({ ...names, state: "open", per_page: 100, page });
-        found.push(...data.filter((issue) => !issue.pull_request).map((issue) => GitHubIssue.parse(issue)));
-        if (data.length < 100) return found;
-      }
+    async openIssues(labels) {
+      const found = new Map<number, Issue>();
+      // One label a query: several in one would mean all of them. All issues would be too many in a large repo.
+      for (const label of labels)
+        for (const issue of await openWith(repository, label)) found.set(issue.number, issue);
+      return [...found.values()].sort((a, b) => a.number - b.number);
     },
     async permissionOf(login) {
+      if (trusted.includes(login)) return "write";
       const found = await orNull(octokit.repos.getCollaboratorPermissionLevel({ ...names, username: login }));
       if (!found) return "none";
       const { permission, role_name } = found.data;
@@ -123,14 +58,8 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
       const remove = () => octokit.issues.removeLabel({ ...names, issue_number: issue, name: label });
       await orNull(repeated(remove));
     },
-    upsertComment: (issue, marker, text, knownId) =>
-      inTurn(`${issue} ${marker}`, () => upsertComment(issue, marker, text, knownId)),
-    replyOnce: (issue, marker, text) =>
-      inTurn(`${issue} ${marker}`, async () => {
-        if ((await findComment(issue, marker)) !== null) return "already there";
-        await createComment(issue, marker, bodyOf(marker, text));
-        return "posted";
-      }),
+    upsertComment: comments.upsert,
+    replyOnce: comments.replyOnce,
     async react(commentId, content) {
       try {
         await octokit.reactions.createForIssueComment({ ...names, comment_id: commentId, content });
@@ -140,8 +69,4 @@ export function createIssueTracker(repository: Repository, ownLogin: string): Is
       }
     },
   };
-}
-
-function bodyOf(marker: string, text: string): string {
-  return cut(`${marker}\n${text}`, longestComment, cutNote);
 }

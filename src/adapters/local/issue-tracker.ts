@@ -69,11 +69,11 @@ export function createLocalIssueTracker({ root, onComment }: LocalIssueTrackerOp
       if (!found) throw issueMissing(number);
       return found;
     },
-    async openIssues() {
+    async openIssues(labels) {
       const found: Issue[] = [];
       for (const number of await issueNumbers(root)) {
         const issue = await find(number);
-        if (issue?.isOpen) found.push(issue);
+        if (issue?.isOpen && labels.some((label) => issue.labels.includes(label))) found.push(issue);
       }
       return found;
     },

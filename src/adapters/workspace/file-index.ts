@@ -6,17 +6,15 @@ import type { PrivateGit } from "./private-git.js";
 /** A path as git prints it, one character a byte: names need not be UTF-8. */
 export type RawPath = string;
 
-/** Where agents put what belongs to the issue; taken even where `.gitignore` hides it. */
-const OUTPUT_ROOT = ".claude/crunch";
 const LARGEST_FILE = 50 * 1024 * 1024;
 
 export function splitPaths(output: Buffer): RawPath[] {
   return output.toString("latin1").split("\0").filter(Boolean);
 }
 
-const joinPaths = (paths: readonly RawPath[]) =>
+export const joinPaths = (paths: readonly RawPath[]) =>
   Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
-const onDisk = (directory: string, path: RawPath) =>
+export const onDisk = (directory: string, path: RawPath) =>
   Buffer.from(`${Buffer.from(directory).toString("latin1")}/${path}`, "latin1");
 
 /**
@@ -26,12 +24,12 @@ const onDisk = (directory: string, path: RawPath) =>
 export async function refreshIndex(
   git: PrivateGit,
   workTree: string,
-  options: { readonly refuseHuge: boolean },
+  options: { readonly refuseHuge: boolean; readonly outputFolder: string },
 ): Promise<void> {
   const { gone, changed } = await trackedChanges(git, workTree);
   // First, because what replaced a tracked file is listed only when that file's entry is gone.
   await git.run(["update-index", "-z", "--force-remove", "--stdin"], { workTree, input: joinPaths(gone) });
-  const fresh = await untracked(git, workTree);
+  const fresh = await untracked(git, workTree, options.outputFolder);
   if (options.refuseHuge) await refuseHugeFiles(workTree, [...changed, ...fresh]);
   await addFiles(git, workTree, [...changed, ...fresh]);
 }
@@ -50,7 +48,8 @@ export async function allFiles(git: PrivateGit, workTree: string, index: string)
   return splitPaths(await git.run(["ls-files", "-z", "--others"], { workTree, index }));
 }
 
-async function trackedChanges(git: PrivateGit, workTree: string) {
+/** Files of the index that are not as they were when it was last brought up to date. */
+export async function trackedChanges(git: PrivateGit, workTree: string) {
   const fields = splitPaths(
     await git.run(["diff-files", "-z", "--name-status", "--no-renames"], { workTree }),
   );
@@ -65,21 +64,27 @@ async function trackedChanges(git: PrivateGit, workTree: string) {
   return { gone, changed };
 }
 
-async function untracked(git: PrivateGit, workTree: string): Promise<RawPath[]> {
+/** Files that the index does not have. Those in the output folder are taken even where `.gitignore` hides them. */
+export async function untracked(git: PrivateGit, workTree: string, outputFolder: string): Promise<RawPath[]> {
   const list = async (args: readonly string[]) =>
     splitPaths(await git.run(["ls-files", "-z", "--others", ...args], { workTree }));
   const visible = await list(["--exclude-standard"]);
-  const outputs = await list(["--", OUTPUT_ROOT]);
+  const outputs = await list(["--", outputFolder]);
   const found = [...new Set([...visible, ...outputs])];
   const files = found.filter((path) => !path.endsWith("/"));
   for (const nested of found.filter((path) => path.endsWith("/"))) {
-    files.push(...(await filesOfNested(git, workTree, nested)));
+    files.push(...(await filesOfNested(git, workTree, nested, outputFolder)));
   }
   return files.filter((path) => !path.toLowerCase().split("/").includes(".git"));
 }
 
 /** git does not look into a repository inside the workspace: its files are listed as if it were a workspace. */
-async function filesOfNested(git: PrivateGit, workTree: string, nested: RawPath): Promise<RawPath[]> {
+async function filesOfNested(
+  git: PrivateGit,
+  workTree: string,
+  nested: RawPath,
+  outputFolder: string,
+): Promise<RawPath[]> {
   const inner = join(workTree, toText(nested));
   const index = join(git.directory, "nested-index");
   const listed = splitPaths(
@@ -87,10 +92,10 @@ async function filesOfNested(git: PrivateGit, workTree: string, nested: RawPath)
   );
   const files: RawPath[] = [];
   for (const path of listed) {
-    if (path.endsWith("/")) files.push(...(await filesOfNested(git, workTree, nested + path)));
+    if (path.endsWith("/")) files.push(...(await filesOfNested(git, workTree, nested + path, outputFolder)));
     else files.push(nested + path);
   }
-  return nested.startsWith(`${OUTPUT_ROOT}/`) ? files : withoutIgnored(git, workTree, files);
+  return nested.startsWith(`${outputFolder}/`) ? files : withoutIgnored(git, workTree, files);
 }
 
 async function withoutIgnored(git: PrivateGit, workTree: string, paths: readonly RawPath[]) {

@@ -9,6 +9,8 @@ const GITLINK = "160000";
 
 export interface Checkout {
   readonly tracked: readonly RawPath[];
+  /** Those of them that the commit has, where others are tracked too. */
+  readonly committed?: ReadonlySet<string>;
   /** Patterns of `.git/info/exclude`, which belong to the person rather than to the repository. */
   readonly excludes: string;
 }

@@ -14,7 +14,7 @@ import { outcomeOf, rollBack } from "./roll-back.js";
 import { asReason, brokenFiles, unfinishedFiles } from "./sound-files.js";
 
 /**
- * S3's way back: load, integrity, freshness, prerequisites, state, graph. All is looked at before anything is stored.
+ * The way back: load, integrity, freshness, prerequisites, state, graph. All is looked at before anything is stored.
  * What was cut off is claimed as a further attempt, so that a session that dies again and again can be told.
  */
 export async function resume(

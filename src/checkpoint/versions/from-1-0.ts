@@ -9,7 +9,7 @@ export const unknownCommit = "0".repeat(40);
 
 /**
  * Version 1.0 as 1.1. What 1.1 adds is derived from the rest; what it has no place for is kept in `metadata`.
- * Why the checkpoint was made is in S3's index only: whoever has read that passes it.
+ * Why the checkpoint was made is in the plain layout's index only: whoever has read that passes it.
  */
 export function from1_0(value: unknown, knownTrigger?: Trigger): Checkpoint {
   const parsed = Checkpoint1_0.safeParse(value);

@@ -15,7 +15,7 @@ export function triggerOf({ acp_state, execution_graph }: Checkpoint1_0): Trigge
   return execution_graph.completed_batches.length > 0 ? "batch_complete" : "manual";
 }
 
-/** Where the run stood, from the phase and the reason alone: S3's phases follow one another in one order. */
+/** Where the run stood, from the phase and the reason alone: the plain layout's phases follow one another in one order. */
 export function placeOf(
   { workflow_state, issue_snapshot, issue_number }: Checkpoint1_0,
   trigger: Trigger,

@@ -5,10 +5,10 @@ const Text = z.string();
 const Time = z.iso.datetime({ offset: true });
 const Count = z.number().int().nonnegative();
 
-/** S3's phases, in their order. Version 1.0 knows no other workflow. */
+/** The plain layout's phases, in their order. Version 1.0 knows no other workflow. */
 export const phases1_0 = ["enrich", "ready", "implementing", "validation", "docs"] as const;
 
-/** The checkpoint of version "1.0": S3's full structure, and nothing else. */
+/** The checkpoint of version "1.0": the plain layout's full structure, and nothing else. */
 export const Checkpoint1_0 = z.strictObject({
   checkpoint_id: Text,
   version: z.literal("1.0"),
@@ -44,7 +44,7 @@ export const Checkpoint1_0 = z.strictObject({
     graph_id: Text,
     completed_batches: z.array(Count),
     current_batch: Count,
-    /** As S3's `restore_graph_state` reads them: everything but the status may be absent. */
+    /** As the plain layout's `restore_graph_state` reads them: everything but the status may be absent. */
     node_states: z.record(
       Text,
       z.strictObject({

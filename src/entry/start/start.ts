@@ -88,7 +88,7 @@ async function summarize(
 async function stayUp({ github }: SampleGitHub, issue: number, terminal: Terminal): Promise<void> {
   const api = `${github.url}/repos/${sampleOwner}/${sampleRepo}/issues/${issue}`;
   const curl = (login: string, path: string, body: object) =>
-    `  curl -H 'Authorization: token ${github.tokenFor(login)}' ${api}/${path} -d '${JSON.stringify(body)}'`;
+    `  curl -s -o /dev/null -H 'Authorization: token ${github.tokenFor(login)}' ${api}/${path} -d '${JSON.stringify(body)}'`;
   const examples = [
     ["ask where it stands", curl(sampleOwner, "comments", { body: "/crunch status" })],
     [

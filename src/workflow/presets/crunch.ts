@@ -1,6 +1,6 @@
 import type { Workflow } from "../workflow.js";
 
-/** The default workflow (S3): enrich, ready, implementing, validation, docs, done. */
+/** The default workflow: enrich, ready, implementing, validation, docs, done. */
 export function crunchWorkflow(options: { readonly approval: "none" | "required" }): Workflow {
   return {
     name: "crunch",

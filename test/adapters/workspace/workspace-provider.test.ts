@@ -9,6 +9,7 @@ import { createWorkspaceProvider } from "../../../src/adapters/workspace/workspa
 import type { FileChange, Workspace } from "../../../src/ports.js";
 
 type Files = Readonly<Record<string, string>>;
+const FOLDER = { outputFolder: ".claude/crunch/42" };
 const BASE: Files = {
   "README.md": "hello\n",
   "src/a.ts": "a\n",
@@ -46,7 +47,7 @@ const git = (directory: string, ...args: string[]) =>
 
 async function openTemporary(files: Files = BASE, prepare?: (folder: string) => Promise<void>) {
   const tarball = await tarballOf(files, prepare);
-  return createWorkspaceProvider({ fetchTarball: async () => tarball, tempRoot: temp }).open("sha1");
+  return createWorkspaceProvider({ fetchTarball: async () => tarball, tempRoot: temp }).open("sha1", FOLDER);
 }
 async function checkout(files: Files = BASE) {
   const directory = join(root, "checkout");
@@ -79,7 +80,7 @@ describe("a temporary workspace", () => {
         fetchTarball: async () => stream as Readable,
         tempRoot: temp,
       });
-      const workspace = await provider.open("sha1");
+      const workspace = await provider.open("sha1", FOLDER);
       expect(existsSync(join(workspace.directory, "README.md"))).toBe(true);
       await workspace.close();
     }
@@ -89,7 +90,7 @@ describe("a temporary workspace", () => {
     const tarball = await tarballOf(BASE);
     for (const broken of [Buffer.from("no tarball"), tarball.subarray(0, tarball.length / 2)]) {
       const provider = createWorkspaceProvider({ fetchTarball: async () => broken, tempRoot: temp });
-      await expect(provider.open("sha1")).rejects.toMatchObject({ code: "tarball_unreadable" });
+      await expect(provider.open("sha1", FOLDER)).rejects.toMatchObject({ code: "tarball_unreadable" });
     }
     expect(await readdir(temp)).toEqual([]);
   });
@@ -164,6 +165,7 @@ describe("changes", () => {
   it("count from the last settled commit", async () => {
     await open();
     await writeFiles(workspace.directory, { "new.txt": "n" });
+    await workspace.changes();
     await workspace.settle("sha2");
     expect(workspace.baseSha).toBe("sha2");
     expect(await workspace.changes()).toEqual([]);
@@ -335,7 +337,7 @@ describe("an existing checkout", () => {
   it("is used in place, without a download, and stays", async () => {
     const directory = await checkout({ ...BASE, "secret.txt": "tracked though ignored" });
     await writeFiles(directory, { "node_modules/x.js": "x" });
-    const workspace = await provider(directory).open("sha1");
+    const workspace = await provider(directory).open("sha1", FOLDER);
     await writeFiles(directory, { "src/a.ts": "a2\n", "node_modules/y.js": "y", "secret.txt": "s2" });
     expect(short(await workspace.changes())).toEqual([
       "modified 100644 secret.txt s2",
@@ -352,7 +354,7 @@ describe("an existing checkout", () => {
     await writeFiles(directory, { "node_modules/x.js": "x", "mine.txt": "untracked" });
     const { "src/b.ts": _, ...rest } = BASE;
     const tarball = await tarballOf({ ...rest, "src/a.ts": "other\n", "src/c.ts": "c\n" });
-    const workspace = await provider(directory, { sha2: tarball }).open("sha2");
+    const workspace = await provider(directory, { sha2: tarball }).open("sha2", FOLDER);
     expect((await readdir(join(directory, "src"))).sort()).toEqual(["a.ts", "c.ts"]);
     expect(await readFile(join(directory, "src/a.ts"), "utf8")).toBe("other\n");
     expect(await readFile(join(directory, "mine.txt"), "utf8")).toBe("untracked");
@@ -365,11 +367,12 @@ describe("an existing checkout", () => {
   it("is opened again at the commit it was settled at, without a download", async () => {
     const directory = await checkout();
     const workspaces = provider(directory);
-    const first = await workspaces.open("sha1");
+    const first = await workspaces.open("sha1", FOLDER);
     await writeFiles(directory, { "new.txt": "n" });
+    await first.changes();
     await first.settle("sha2");
     await first.close();
-    const second = await workspaces.open("sha2");
+    const second = await workspaces.open("sha2", FOLDER);
     expect(await second.changes()).toEqual([]);
     await second.close();
   });
@@ -377,14 +380,14 @@ describe("an existing checkout", () => {
   it("is cleaned of what a failed attempt left, when it is opened again", async () => {
     const directory = await checkout();
     const workspaces = provider(directory, { sha1: await tarballOf(BASE) });
-    const first = await workspaces.open("sha1");
+    const first = await workspaces.open("sha1", FOLDER);
     const outside = join(root, "outside");
     await writeFiles(outside, { "a.ts": "precious", "b.ts": "precious" });
     await rm(join(directory, "src"), { recursive: true });
     await symlink(outside, join(directory, "src"));
     await writeFiles(directory, { "left.txt": "left", "README.md": "half done" });
     await first.close();
-    const second = await workspaces.open("sha1");
+    const second = await workspaces.open("sha1", FOLDER);
     expect(await readFile(join(directory, "src/a.ts"), "utf8")).toBe("a\n");
     expect(await readFile(join(outside, "a.ts"), "utf8")).toBe("precious");
     expect(existsSync(join(directory, "left.txt"))).toBe(false);
@@ -397,12 +400,12 @@ describe("an existing checkout", () => {
     const main = await checkout();
     const linked = join(root, "linked");
     git(main, "worktree", "add", "-q", linked);
-    const workspace = await provider(linked).open("sha1");
+    const workspace = await provider(linked).open("sha1", FOLDER);
     await writeFiles(linked, { "src/a.ts": "a2" });
     expect(short(await workspace.changes())).toEqual(["modified 100644 src/a.ts a2"]);
     await workspace.close();
     await writeFiles(main, { ".git/info/exclude": "*.local\n" });
-    const other = await provider(main).open("sha1");
+    const other = await provider(main).open("sha1", FOLDER);
     await writeFiles(main, { "x.local": "x", y: "y" });
     expect(short(await other.changes())).toEqual(["added 100644 y y"]);
     await other.close();

@@ -25,7 +25,7 @@ interface Folder {
   readonly problems: string[];
 }
 
-/** Single checkpoints as a chain: S3's have no parents, their order is that of time. */
+/** Single checkpoints as a chain: the plain layout's have no parents, their order is that of time. */
 export function chainOf(source: Folder): Imported {
   const { options, problems, folder } = source;
   const checkpoints: Checkpoint[] = [];
@@ -100,7 +100,7 @@ function uniqueId(
   return made;
 }
 
-/** What agents wrote into the issue's folder, where S3's `output_location` points and the file is there. */
+/** What agents wrote into the issue's folder, where the plain layout's `output_location` points and the file is there. */
 function outputsOf({ agent_outputs }: Checkpoint, { files, folder }: Folder) {
   const home = folder.replace(/checkpoints\/$/, "");
   const artifacts: Checkpoint["artifacts"] = {};

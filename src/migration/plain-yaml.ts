@@ -9,21 +9,21 @@ import { from1_0 } from "../checkpoint/versions/from-1-0.js";
 import { parseYaml } from "../yaml/parse-yaml.js";
 import type { Imported, ImportOptions, Layout, SourceFiles } from "./imported.js";
 import { attempt, quoted } from "./refusal.js";
-import { chainOf, type Saved } from "./s3-chain.js";
+import { chainOf, type Saved } from "./plain-chain.js";
 
 const file = /^(?:(?:.*\/)?checkpoints\/)?(CP-[^/]+)\.yaml$/;
 const limits = { maxBytes: 16 * 1024 * 1024, maxDepth: 48 };
 const Head = z.looseObject({ checkpoint_id: z.string().max(200), version: z.string() });
 const hashLine = /\ncontent_sha256: [0-9a-f]{64}\n$/;
 
-/** S3's layout: `checkpoints/CP-….yaml` with `index.yaml` and `latest`. Most of these files have no hash. */
+/** The plain layout: `checkpoints/CP-….yaml` with `index.yaml` and `latest`. Most of these files have no hash. */
 export const s3Yaml: Layout = {
   name: "s3",
   marks: (path) => file.test(path),
-  read: readS3,
+  read: readPlain,
 };
 
-function readS3(files: SourceFiles, options: ImportOptions): Imported {
+function readPlain(files: SourceFiles, options: ImportOptions): Imported {
   const problems: string[] = [];
   const paths = [...files.keys()].filter((path) => file.test(path));
   const folder = paths[0]?.slice(0, paths[0].lastIndexOf("/") + 1) ?? "";
@@ -57,7 +57,7 @@ function readOne(path: string, bytes: Buffer, index: CheckpointIndex | null, opt
   return { path, id, checkpoint: parsed.data };
 }
 
-/** S3 leaves the form of the timestamp in an id open: what is no id of ours gets a new one. */
+/** The plain layout leaves the form of the timestamp in an id open: what is no id of ours gets a new one. */
 function ourId(id: string, { maker }: ImportOptions): string {
   if (CheckpointId.safeParse(id).success) return id;
   const { now, randomHex } = maker;

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { importFiles } from "../../src/migration/import-files.js";
 import { aMaker } from "../builders.js";
-import { anS3File, anS3Folder, filesOf, sha256 } from "./samples.js";
+import { anS3File, aPlainFolder, filesOf, sha256 } from "./samples.js";
 
 const importing = (entries: Record<string, unknown>, issue = 42) =>
   importFiles(filesOf(entries), { issue, maker: aMaker() });
 const [first, second] = ["CP-enrich-20250114-a3f2", "CP-implementing-20250114-b4c5"];
 
-describe("a folder of S3's checkpoints", () => {
+describe("a folder of the plain layout's checkpoints", () => {
   it("becomes a chain, with the reasons that its index tells", () => {
-    const { checkpoints, problems } = importing(anS3Folder());
+    const { checkpoints, problems } = importing(aPlainFolder());
     expect(problems).toEqual([]);
     expect(checkpoints).toMatchObject([
       {
@@ -30,7 +30,7 @@ describe("a folder of S3's checkpoints", () => {
   });
 
   it("brings what its agents wrote, where it is there", () => {
-    const { checkpoints, files } = importing(anS3Folder());
+    const { checkpoints, files } = importing(aPlainFolder());
     expect(checkpoints[0]?.artifacts).toEqual({
       "spec.md": { path: "spec.md", hash: sha256("# Spec\n"), size_bytes: 7 },
     });
@@ -38,9 +38,9 @@ describe("a folder of S3's checkpoints", () => {
   });
 
   it("is found wherever it lies", () => {
-    const moved = Object.entries(anS3Folder()).map(([path, value]) => [`.claude/crunch/42/${path}`, value]);
+    const moved = Object.entries(aPlainFolder()).map(([path, value]) => [`.claude/crunch/42/${path}`, value]);
     expect(importing(Object.fromEntries(moved)).checkpoints).toEqual(
-      importing(anS3Folder()).checkpoints.map((one, at) => ({
+      importing(aPlainFolder()).checkpoints.map((one, at) => ({
         ...one,
         metadata: {
           ...one.metadata,
@@ -57,13 +57,13 @@ describe("a folder of S3's checkpoints", () => {
     const text = anS3File();
     const signed = `${text}content_sha256: ${createHash("sha256").update(text).digest("hex")}\n`;
     const path = `checkpoints/${second}.yaml`;
-    expect(importing({ ...anS3Folder(), [path]: signed }).problems).toEqual([]);
-    const { problems } = importing({ ...anS3Folder(), [path]: signed.replace("mona", "mono") });
+    expect(importing({ ...aPlainFolder(), [path]: signed }).problems).toEqual([]);
+    const { problems } = importing({ ...aPlainFolder(), [path]: signed.replace("mona", "mono") });
     expect(problems.join("\n")).toContain("does not match its hash");
   });
 
   it("ends with `latest`, even if another one is newer", () => {
-    const { checkpoints, problems } = importing({ ...anS3Folder(), "checkpoints/latest": `${first}.yaml` });
+    const { checkpoints, problems } = importing({ ...aPlainFolder(), "checkpoints/latest": `${first}.yaml` });
     expect(checkpoints.at(-1)?.checkpoint_id).toBe(first);
     expect(problems).toHaveLength(2);
   });
@@ -71,7 +71,7 @@ describe("a folder of S3's checkpoints", () => {
   it("gets new ids for those that are not in our form, or are there twice", () => {
     const other = anS3File({ [second]: "CP-implementing-20250114T103000-b4c5" });
     const { checkpoints, problems } = importing({
-      ...anS3Folder(),
+      ...aPlainFolder(),
       "checkpoints/CP-implementing-20250114T103000-b4c5.yaml": other,
       "checkpoints/CP-copy-20250114-b4c5.yaml": anS3File(),
     });
@@ -85,12 +85,12 @@ describe("a folder of S3's checkpoints", () => {
   it("counts the versions of a phase that ended more than once", () => {
     const again = "CP-enrich-20250114-c0de";
     const text = anS3File({ [second]: again, "current_phase: implementing": "current_phase: enrich" });
-    const index = String(anS3Folder()["checkpoints/index.yaml"]).replace(
+    const index = String(aPlainFolder()["checkpoints/index.yaml"]).replace(
       "latest:",
       `  - { checkpoint_id: ${again}, created_at: "2025-01-14T10:30:00Z", trigger: phase_transition, phase: enrich, can_resume: true }\nlatest:`,
     );
     const { checkpoints } = importing({
-      ...{ ...anS3Folder(), "checkpoints/index.yaml": index, [`checkpoints/${again}.yaml`]: text },
+      ...{ ...aPlainFolder(), "checkpoints/index.yaml": index, [`checkpoints/${again}.yaml`]: text },
     });
     const ended = checkpoints.filter(({ trigger }) => trigger === "phase_transition");
     expect(ended.map(({ phase_version }) => phase_version)).toEqual([1, 2]);
@@ -133,13 +133,13 @@ describe("a folder of S3's checkpoints", () => {
       "anchors (&name) are not allowed",
     ],
   ])("%s is imported as far as it goes, and that is reported", (_name, change, problem) => {
-    const { checkpoints, problems } = importing(change(anS3Folder()));
+    const { checkpoints, problems } = importing(change(aPlainFolder()));
     expect(checkpoints.length).toBeGreaterThan(0);
     expect(problems.join("\n")).toContain(problem);
   });
 
   it("of another issue says so", () => {
-    const { checkpoints, problems } = importing(anS3Folder(), 7);
+    const { checkpoints, problems } = importing(aPlainFolder(), 7);
     expect(checkpoints.map(({ issue_number }) => issue_number)).toEqual([7, 7]);
     expect(problems[0]).toContain("is of issue 42, and now of issue 7");
   });
