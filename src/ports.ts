@@ -59,7 +59,7 @@ export interface IssueTracker {
   /** The open issues that have at least one of these labels. */
   openIssues(labels: readonly string[]): Promise<readonly Issue[]>;
   permissionOf(login: string): Promise<Permission>;
-  /** Who added a label that is on the issue, and when; null when that can't be told. */
+  /** Who added a label that is on the issue, and when; null when that can't be told, or it was Crunch. */
   labeledBy(issue: number, label: string): Promise<{ readonly login: string; readonly at: string } | null>;
   addLabel(issue: number, label: string): Promise<void>;
   removeLabel(issue: number, label: string): Promise<void>;

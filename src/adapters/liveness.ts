@@ -4,8 +4,21 @@ import { ownIdentity, probeProcess } from "./process/process-probe.js";
 
 const activeSessions = new Set<string>();
 
-export function thisProcess(): Holder {
-  return { kind: "process", ...ownIdentity() };
+/**
+ * Who holds the leases of this process. In a container neither the host's name nor its processes outlive a restart,
+ * so nobody could tell that the one before is dead; `CRUNCH_INSTANCE` names the place that only one process has at a
+ * time.
+ */
+export function thisProcess(instance = process.env.CRUNCH_INSTANCE ?? ""): Holder {
+  const own = ownIdentity();
+  return { kind: "process", ...own, host: instance === "" ? own.host : `instance:${instance}` };
+}
+
+function probeHolder(holder: Extract<Holder, { kind: "process" }>, instance?: string) {
+  const own = thisProcess(instance);
+  if (own.kind !== "process" || !own.host.startsWith("instance:") || holder.host !== own.host)
+    return probeProcess(holder);
+  return holder.pid === own.pid && holder.started_at === own.started_at ? "own" : "dead";
 }
 
 /** Marks a session of this process as working for as long as `work` takes. */
@@ -22,6 +35,8 @@ export interface RunProbe {
   /** The status of an Actions run, or null when it can't be told. */
   runStatus(runId: number): Promise<string | null>;
   readonly self: { readonly runId: number; readonly attempt: number } | null;
+  /** The name of this instance, where not that of the environment. */
+  readonly instance?: string;
 }
 
 export function createLivenessProbe(runs: RunProbe): LivenessProbe {
@@ -29,7 +44,7 @@ export function createLivenessProbe(runs: RunProbe): LivenessProbe {
     async probe(lease: Lease) {
       const { holder } = lease;
       if (holder.kind === "process") {
-        const found = probeProcess(holder);
+        const found = probeHolder(holder, runs.instance);
         return found === "own" ? (activeSessions.has(lease.session_id) ? "alive" : "dead") : found;
       }
       // A later attempt of the same run begins only after the earlier one has ended.

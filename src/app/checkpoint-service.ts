@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { CheckpointDiff } from "../checkpoint/diff.js";
 import type { IndexEntry } from "../checkpoint/index-entry.js";
+import { defaultLayout, type Layout } from "../checkpoint/layout.js";
 import { changeFor } from "../checkpoint/moments/index.js";
 import type { Moment } from "../checkpoint/moments/moment.js";
 import { defaultRetention, type RetentionPolicy } from "../checkpoint/retention.js";
@@ -18,6 +19,8 @@ import { compareWithNotes } from "./compare.js";
 
 export interface CheckpointServiceOptions {
   readonly store: CheckpointStore;
+  /** Where the store keeps its files, if not where it does by default. */
+  readonly layout?: Layout;
   /** How many checkpoints of each trigger are kept in each phase; the defaults hold for the others. */
   readonly retention?: Partial<RetentionPolicy>;
   readonly clock?: Clock;
@@ -46,6 +49,7 @@ export function createCheckpointService(options: CheckpointServiceOptions): Chec
   const now = () => clock?.now() ?? new Date();
   const context: ServiceContext = {
     store,
+    layout: options.layout ?? defaultLayout,
     retention: { ...defaultRetention, ...options.retention },
     maker: { now, randomHex, sessionId },
   };
@@ -53,7 +57,7 @@ export function createCheckpointService(options: CheckpointServiceOptions): Chec
     begin: (options, extra = {}) => begin(context, options, extra),
     async create(issue, moment, extra = {}) {
       return add(context, issue, async (latest) => {
-        const { moment: told, files } = await withFiles(store, issue, moment, extra);
+        const { moment: told, files } = await withFiles(context, issue, moment, extra);
         const change = changeFor(latest, told, now().toISOString());
         return { change, options: { files, codeCommit: extra.codeCommit ?? null } };
       });

@@ -6,6 +6,7 @@ import { createIssueTracker } from "../adapters/github/issue-tracker.js";
 import type { Repository } from "../adapters/github/repository.js";
 import { runStatus } from "../adapters/github/run-status.js";
 import { fetchTarball } from "../adapters/github/tarball.js";
+import { verifyFiles } from "../adapters/github/true-files.js";
 import { createLivenessProbe } from "../adapters/liveness.js";
 import { createCommandRunner } from "../adapters/process/command-runner.js";
 import { createWorkspaceProvider } from "../adapters/workspace/workspace-provider.js";
@@ -41,7 +42,11 @@ export function createGitHubDependencies(options: GitHubDependenciesOptions): De
     tracker: createIssueTracker(repository, { ownLogin: options.ownLogin, trusted: options.trusted ?? [] }),
     code: createCodeHost(repository),
     checks: createCheckReporter(repository),
-    workspaces: createWorkspaceProvider({ fetchTarball: (sha) => fetchTarball(repository, sha), ...inPlace }),
+    workspaces: createWorkspaceProvider({
+      fetchTarball: (sha) => fetchTarball(repository, sha),
+      verifyFiles: (sha, directory) => verifyFiles(repository, sha, directory),
+      ...inPlace,
+    }),
     commands: createCommandRunner({ redact }),
     liveness: createLivenessProbe({ runStatus: (runId) => runStatus(repository, runId), self: ownRun }),
     readFile: async (path) => {

@@ -19,7 +19,7 @@ import { readLatest } from "./mend.js";
 import { planFor } from "./plan.js";
 import { lookAround, type Seen } from "./world.js";
 
-const configFile = ".github/crunch.yml";
+export const configFile = ".github/crunch.yml";
 const checkpointFile = ".claude/checkpoint-config.yaml";
 
 /** All that a decision about an issue needs, read afresh. */

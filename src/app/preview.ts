@@ -15,7 +15,8 @@ export async function answerPreview(handling: Handling, id: string | null): Prom
   const { checkpoint } = found;
   const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
   const isLatest = checkpoint.checkpoint_id === loaded.latest?.checkpoint_id;
-  const plan = loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order) : null;
+  const plan =
+    loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order, loaded.plan.layout) : null;
   const text = renderPreview({
     checkpoint,
     phase: plan?.phase ?? currentStanding(situation).phase,

@@ -37,30 +37,35 @@ export async function rollBack(handling: Handling, id: string): Promise<Outcome 
 async function addition(handling: Handling, latest: Checkpoint, target: Checkpoint): Promise<Addition> {
   const { deps, loaded, sessionId, store } = handling;
   const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
-  const plan = rollbackPlan(latest, target, order);
-  const head = await restoredCode(handling, latest, target, plan);
+  const { layout } = loaded.plan;
+  const plan = rollbackPlan(latest, target, order, layout);
+  const code = await restoredCode(handling, latest, target, plan);
   const now = deps.clock.now().toISOString();
   return {
     parent: target.checkpoint_id,
-    options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: head },
+    options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: code.head_sha },
     change: {
-      ...changeFor(latest, { trigger: "rollback", target, order }, now),
+      ...changeFor(latest, { trigger: "rollback", target, order, layout }, now),
       lease: closingLease({ id: sessionId, holder: deps.holder, clock: deps.clock }),
-      issue_snapshot: { ...latest.issue_snapshot, head_sha: head },
+      issue_snapshot: { ...latest.issue_snapshot, ...code },
     },
   };
 }
 
-/** The code as it was, as a commit on top of what is there now; what others pushed since stays in the history. */
+/**
+ * The code as it was, as a commit on top of what is there now; what others pushed since stays in the history. A run
+ * that began again may have no branch any more: then the target's is made again, from what its code was based on.
+ */
 async function restoredCode({ deps }: Handling, latest: Checkpoint, target: Checkpoint, plan: RollbackPlan) {
-  const { branch, head_sha: head } = latest.issue_snapshot;
-  if (plan.codeTreeOf === null || branch === null || head === null) return head;
+  const { issue_snapshot: now } = latest;
+  const { issue_snapshot: then } = target;
+  const branch = now.branch ?? then.branch;
+  if (plan.codeTreeOf === null || branch === null) return { branch: now.branch, head_sha: now.head_sha };
   const tip = await deps.code.head(branch);
+  const parent = tip?.sha ?? now.head_sha ?? then.base_sha;
   const message = `Roll back to ${target.checkpoint_id}`;
-  const restored = await deps.code.prepareRestore({
-    parent: tip?.sha ?? head,
-    filesOf: plan.codeTreeOf,
-    message,
-  });
-  return restored.sha;
+  const restored = await deps.code.prepareRestore({ parent, filesOf: plan.codeTreeOf, message });
+  // What is new on the base since is not in these files: measured by it, they would seem to take it away.
+  const base = parent === then.base_sha ? { base_sha: then.base_sha, base_branch: then.base_branch } : {};
+  return { branch, head_sha: restored.sha, ...base };
 }

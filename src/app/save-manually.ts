@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import { plain } from "../markdown.js";
 import { append } from "./append.js";
@@ -19,8 +20,13 @@ export async function saveManually(handling: Handling, note: string | null): Pro
       hint: "Restore the storage branch, or comment `/crunch restart` to begin again.",
     });
   }
-  const about = note === null ? "" : ` (${plain(note)})`;
-  const text = `Saved as \`${checkpoint.checkpoint_id}\`${about}.`;
+  const text = savedText(checkpoint);
   await replyOnce(handling.deps, handling.event.issue, handling.event.key, text);
   return { status: "saved", checkpoint, text };
+}
+
+/** What the person who asked for it is told. */
+export function savedText({ checkpoint_id: id, note }: Checkpoint): string {
+  const about = note === null ? "" : ` (${plain(note)})`;
+  return `Saved as \`${id}\`${about}.`;
 }

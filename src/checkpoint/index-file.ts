@@ -36,7 +36,8 @@ const pageHeader = /^issue_number: (\d{1,15})\npage: (\d{1,9})\ncheckpoints:\n/;
  * put; a text in another form (written by hand, by another tool) is parsed.
  */
 export function parseIndex(text: string): CheckpointIndex {
-  const file = validated(IndexFile, readOwnIndex(text) ?? readYaml(text));
+  const own = readOwnIndex(text);
+  const file = validated(IndexFile, own ?? readYaml(text));
   // Entries may stand in another order; the chain's end must be the last one for the next to follow.
   const stored = file.checkpoints;
   const entries = completed([
@@ -44,7 +45,13 @@ export function parseIndex(text: string): CheckpointIndex {
     ...stored.filter((one) => one.checkpoint_id === file.latest),
   ]);
   const total = file.pages === 0 ? entries.length : file.total_checkpoints;
-  return withText({ ...file, total_checkpoints: total, checkpoints: entries });
+  const index = { ...file, total_checkpoints: total, checkpoints: entries };
+  // Our own text is what would be written again: nothing was missing, and nothing moved.
+  const isWhole = stored.every(
+    ({ sequence, parent_checkpoint_id: parent }) => sequence !== undefined && parent !== undefined,
+  );
+  const isOwn = own !== null && isWhole && stored.at(-1)?.checkpoint_id === file.latest;
+  return isOwn ? withText(index, bodyOf({ text })) : withText(index);
 }
 
 export function parsePage(text: string): readonly IndexEntry[] {
@@ -59,7 +66,7 @@ export function withText(index: Omit<CheckpointIndex, "text">, body?: string): C
 }
 
 /** The entries of an index as they stand in its text. */
-export function bodyOf({ text }: CheckpointIndex): string {
+export function bodyOf({ text }: Pick<CheckpointIndex, "text">): string {
   return text.slice(text.indexOf("\ncheckpoints:\n") + "\ncheckpoints:\n".length);
 }
 

@@ -1,4 +1,5 @@
 import { CrunchError } from "../errors.js";
+import { defaultLayout, type Layout } from "./layout.js";
 import type { Artifact, Checkpoint, PhaseState } from "./schema.js";
 
 type Phases = Checkpoint["orchestrator_state"]["phases"];
@@ -24,20 +25,21 @@ export interface RollbackPlan {
 
 /**
  * `target` may be any checkpoint of the chain, also one newer than a rollback, which undoes that rollback. `order` is
- * the workflow's phases in the order they run, the terminal one last.
+ * the workflow's phases in the order they run, the terminal one last; `layout` tells which folder the chain's own is.
  */
 export function planRollback(
   current: Checkpoint,
   target: Checkpoint,
   order: readonly string[],
+  layout: Pick<Layout, "chain"> = defaultLayout,
 ): RollbackPlan {
   const name = target.workflow_state.current_phase;
   const at = order.indexOf(name);
   if (at === -1) throw unknownPhase(name);
   const isOver = hasEnded(target);
   const next = Math.min(isOver ? at + 1 : at, order.length - 1);
-  const live = filesOf(current);
-  const then = filesOf(target);
+  const live = filesOf(current, layout);
+  const then = filesOf(target, layout);
   return {
     phases: phasesFrom(current.orchestrator_state.phases, target.orchestrator_state.phases, order, next),
     phase: order[next] ?? name,
@@ -94,10 +96,13 @@ function passed(state: PhaseState): PhaseState {
 }
 
 /** The files of the issue's folder at a checkpoint: outputs, and each agent's notes. */
-function filesOf({ artifacts, notes }: Checkpoint): ReadonlyMap<string, Artifact> {
+function filesOf(
+  { artifacts, notes }: Checkpoint,
+  layout: Pick<Layout, "chain">,
+): ReadonlyMap<string, Artifact> {
   const files = new Map<string, Artifact>();
   for (const artifact of Object.values(artifacts)) {
-    refuseReserved(artifact.path);
+    refuseReserved(artifact.path, layout);
     files.set(artifact.path, artifact);
   }
   for (const [agent, note] of Object.entries(notes)) {
@@ -109,10 +114,10 @@ function filesOf({ artifacts, notes }: Checkpoint): ReadonlyMap<string, Artifact
 }
 
 /** A forged checkpoint must not make a rollback write over the chain, or outside the issue's folder. */
-export function refuseReserved(path: string): void {
+export function refuseReserved(path: string, { chain }: Pick<Layout, "chain"> = defaultLayout): void {
   const segments = path.split("/");
   const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
-  const isOurs = ["checkpoints", "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
+  const isOurs = [chain.toLowerCase(), "artifacts", "notes"].includes(segments[0]?.toLowerCase() ?? "");
   if (isOdd || isOurs) throw reservedPath(path);
 }
 

@@ -1,8 +1,9 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentContext, Issue, Workspace } from "../ports.js";
 import type { Session } from "./session.js";
+import { visibleMarkdown, visibleText } from "./visible-text.js";
 
-/** What the agent is told. The issue's text is data from outside: hidden HTML comments are left out of it. */
+/** What the agent is told. The issue's text is data from outside: what a person can't see is left out of it. */
 export function agentContext(
   session: Session,
   claim: Checkpoint,
@@ -20,9 +21,9 @@ export function agentContext(
     attempt: claim.workflow_state.phase_attempt,
     issue: {
       number: issue.number,
-      title: issue.title,
-      body: issue.body.replace(/<!--[\s\S]*?(?:-->|$)/g, ""),
-      labels: issue.labels,
+      title: visibleText(issue.title),
+      body: visibleMarkdown(issue.body),
+      labels: issue.labels.map(visibleText),
       url: issue.url,
     },
     workspace: workspace.directory,

@@ -63,7 +63,7 @@ function rulesOf(session: Session, claim: Checkpoint, phase: PhasePlan) {
   return { layout, issue: claim.issue_number, writes: phase.writes, protectedPaths };
 }
 
-function partialFile({ path, mode, status, content }: FileChange): PartialFile {
+export function partialFile({ path, mode, status, content }: FileChange): PartialFile {
   const hash = content === null ? null : sha256(content);
   return { path, mode, status, hash, size_bytes: content?.length ?? 0 };
 }

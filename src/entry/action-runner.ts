@@ -14,6 +14,7 @@ const Runner = z.object({
   GITHUB_RUN_ID: z.coerce.number().int().default(0),
   GITHUB_RUN_ATTEMPT: z.coerce.number().int().default(1),
   GITHUB_ACTOR: z.string().default(""),
+  GITHUB_WORKFLOW_REF: z.string().default(""),
   GITHUB_WORKSPACE: z.string().default(""),
 });
 export type Runner = z.infer<typeof Runner>;

@@ -1,18 +1,19 @@
 import { resolve } from "node:path";
 import * as core from "@actions/core";
 import { createClient } from "../adapters/github/client.js";
-import { type Parsed, parseEvent } from "../adapters/github/events.js";
 import type { Repository } from "../adapters/github/repository.js";
 import { checkoutHead } from "../adapters/workspace/checkout-head.js";
 import { createGitHubDependencies } from "../app/github-dependencies.js";
 import { handleEvent } from "../app/handle-event.js";
-import { checkpointOf, type Outcome } from "../app/outcome.js";
+import type { Outcome } from "../app/outcome.js";
 import { createSlots } from "../app/slots.js";
 import { CrunchError, messageOf } from "../errors.js";
 import { createRedactor, secretsIn } from "../redact.js";
+import { eventOf, trusted } from "./action-event.js";
+import { relay } from "./action-relay.js";
+import { report } from "./action-report.js";
 import {
   input,
-  output,
   type Payload,
   type Runner,
   readPayload,
@@ -20,6 +21,7 @@ import {
   readToken,
   say,
 } from "./action-runner.js";
+import { sweep } from "./action-sweep.js";
 
 export async function run(signal: AbortSignal): Promise<void> {
   const runner = readRunner();
@@ -29,12 +31,13 @@ export async function run(signal: AbortSignal): Promise<void> {
   if (parsed.status === "ignored") return report({ status: "ignored", reason: parsed.reason });
   const redact = createRedactor([token, ...secretsIn(process.env)]);
   const [repository, checkout] = await Promise.all([
-    openRepository(runner, payload, token),
+    openRepository(runner, payload, token, signal),
     findCheckout(runner),
   ]);
   const dependencies = createGitHubDependencies({
     repository,
     ownLogin: input("bot-login"),
+    trusted: trusted(runner, parsed),
     authority: { kind: "repo" },
     holder: { kind: "actions", run_id: runner.GITHUB_RUN_ID, run_attempt: runner.GITHUB_RUN_ATTEMPT },
     slots: createSlots(1),
@@ -45,29 +48,25 @@ export async function run(signal: AbortSignal): Promise<void> {
     },
     ...{ redact, signal, checkout },
   });
-  await report(await handleEvent(dependencies, parsed.event));
+  const goOnLater = (outcome: Outcome) =>
+    relay(dependencies, repository, runner.GITHUB_WORKFLOW_REF, outcome);
+  if (parsed.status === "sweep") return sweep(dependencies, goOnLater);
+  const outcome = await handleEvent(dependencies, parsed.event);
+  await report(outcome, await goOnLater(outcome));
 }
 
-/** The inputs `issue` and `command` win: they make any event, such as a schedule, a command for one issue. */
-function eventOf(runner: Runner, payload: unknown): Parsed {
-  const options = {
-    ownLogin: input("bot-login"),
-    allowedBots: input("allowed-bots")
-      .split(/[\s,]+/)
-      .filter((login) => login !== ""),
-    runId: runner.GITHUB_RUN_ID,
-  };
-  if (input("issue") === "") return parseEvent(runner.GITHUB_EVENT_NAME, payload, options);
-  const inputs = { issue: input("issue"), command: input("command") };
-  return parseEvent("workflow_dispatch", { inputs, sender: { login: runner.GITHUB_ACTOR } }, options);
-}
-
-async function openRepository(runner: Runner, payload: Payload, token: string): Promise<Repository> {
+async function openRepository(
+  runner: Runner,
+  payload: Payload,
+  token: string,
+  signal: AbortSignal,
+): Promise<Repository> {
   const [owner = "", repo = ""] = runner.GITHUB_REPOSITORY.split("/");
   const octokit = createClient({
     baseUrl: runner.GITHUB_API_URL,
     token,
     onRetry: say,
+    signal,
   });
   const fromPayload = payload.repository?.default_branch;
   const defaultBranch = fromPayload ?? (await octokit.repos.get({ owner, repo })).data.default_branch;
@@ -82,27 +81,6 @@ async function findCheckout({ GITHUB_WORKSPACE }: Runner) {
   const head = await checkoutHead(directory);
   if (head.status === "holds a credential") throw credentialInCheckout();
   return head.status === "at" ? { directory, sha: head.sha } : null;
-}
-
-async function report(outcome: Outcome): Promise<void> {
-  const checkpoint = checkpointOf(outcome);
-  const reason = "reason" in outcome ? outcome.reason : "";
-  say(`${outcome.status}${reason === "" ? "" : `: ${reason}`}`);
-  output("status", outcome.status);
-  output("reason", reason);
-  output("phase", checkpoint?.workflow_state.current_phase ?? "");
-  output("checkpoint-id", checkpoint?.checkpoint_id ?? "");
-  output("pull-request", String(checkpoint?.projections.pull_request ?? ""));
-  const text = "text" in outcome ? outcome.text : `Crunch had nothing to do: ${outcome.reason}.`;
-  if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(text, true).write();
-  if (isFailure(outcome)) core.setFailed(reason);
-}
-
-/** A refused wish is no failure of the job, unless nobody's wish could be carried out. */
-function isFailure(outcome: Outcome): boolean {
-  if (outcome.status === "refused") return outcome.code === "config_invalid" || outcome.code === "no_agent";
-  if (outcome.status === "interrupted") return outcome.checkpoint.trigger !== "session_end";
-  return outcome.status === "failed";
 }
 
 /** A job that runs into its limit is killed without a word: so the session ends itself before that. */

@@ -16,6 +16,8 @@ const Settings = z.object({
   CRUNCH_OPERATOR_FILE: z.string().optional(),
   CRUNCH_ALLOWED_BOTS: z.string().default(""),
   CRUNCH_MAX_SESSIONS: z.coerce.number().int().min(1).max(100).default(4),
+  CRUNCH_SWEEP_MINUTES: z.coerce.number().min(0).max(1440).default(5),
+  CRUNCH_INSTANCE: z.string().optional(),
   CRUNCH_LOG: z.enum(["text", "json"]).default("text"),
   GITHUB_API_URL: z.string().default("https://api.github.com"),
   HOST: z.string().default("127.0.0.1"),
@@ -43,6 +45,7 @@ export async function runBot(env: NodeJS.ProcessEnv): Promise<void> {
     operator,
     allowedBots: settings.CRUNCH_ALLOWED_BOTS.split(/[\s,]+/).filter((login) => login !== ""),
     maxSessions: settings.CRUNCH_MAX_SESSIONS,
+    sweepMinutes: settings.CRUNCH_SWEEP_MINUTES,
     redact,
     log,
   });

@@ -1,20 +1,18 @@
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createNodeMiddleware, Probot, ProbotOctokit } from "probot";
 import { z } from "zod";
 import { createGitHubApp, type InstalledRepository } from "../adapters/github/app.js";
-import { parseEvent } from "../adapters/github/events.js";
+import { parseEvent, trustedBots } from "../adapters/github/events.js";
 import { thisProcess } from "../adapters/liveness.js";
 import type { Dependencies } from "../app/dependencies.js";
 import { createEventQueue } from "../app/event-queue.js";
 import { createGitHubDependencies } from "../app/github-dependencies.js";
 import { handleEvent } from "../app/handle-event.js";
-import { runsToResume } from "../app/resume-runs.js";
 import { createSlots } from "../app/slots.js";
+import { createSweep } from "../app/sweep.js";
 import type { OperatorConfig } from "../config/operator.js";
 import type { CrunchEvent } from "../engine/events.js";
-import { messageOf } from "../errors.js";
 import type { Log } from "../ports.js";
+import { startBotServer } from "./bot-server.js";
 
 export interface BotOptions {
   readonly appId: number;
@@ -27,6 +25,8 @@ export interface BotOptions {
   readonly allowedBots: readonly string[];
   /** How many runs may work at the same time on this machine. */
   readonly maxSessions: number;
+  /** How often to look for runs that nobody works on; 0 does it only at the start. */
+  readonly sweepMinutes: number;
   readonly redact: (text: string) => string;
   readonly log: Log;
 }
@@ -51,7 +51,8 @@ const Delivery = z.looseObject({
 export async function startBot(options: BotOptions): Promise<Bot> {
   const { log } = options;
   const stop = new AbortController();
-  const app = createGitHubApp({ ...options, onRetry: (message) => log.warn(message) });
+  const onRetry = (message: string) => log.warn(message);
+  const app = createGitHubApp({ ...options, onRetry, signal: stop.signal });
   const ownLogin = await app.login();
   const queue = createEventQueue({ log, signal: stop.signal });
   const slots = createSlots(options.maxSessions);
@@ -66,6 +67,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       authority: { kind: "operator", operator: options.operator },
       holder: thisProcess(),
       checkout: null,
+      trusted: trustedBots(options.allowedBots),
       ...{ ownLogin, slots, redact: options.redact, log, signal: stop.signal },
     });
     repositories.set(key, created);
@@ -81,7 +83,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
 
   function receive(deliveryId: string, name: string, payload: unknown): void {
     const parsed = parseEvent(name, payload, { ownLogin, allowedBots: options.allowedBots });
-    if (parsed.status === "ignored") return;
+    if (parsed.status !== "event") return;
     const { installation, repository } = Delivery.parse(payload);
     const { name: repo, default_branch: defaultBranch, owner } = repository;
     const installed = { owner: owner.login, repo, defaultBranch, installationId: installation.id };
@@ -89,63 +91,20 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     queue.submit(deliveryId, about, () => handle(installed, parsed.event));
   }
 
-  /** What the last process left in the middle goes on. */
-  async function resume(repository: InstalledRepository): Promise<void> {
-    for (const event of await runsToResume(dependenciesOf(repository))) {
-      const about = `${repository.owner}/${repository.repo}#${event.issue}`;
-      queue.submit(null, about, () => handle(repository, event));
-    }
-  }
-
-  const server = await listen(options, await webhookMiddleware(options, receive), () => queue.pending);
+  const server = await startBotServer({ ...options, receive, pending: () => queue.pending });
   const url = `http://${options.host}:${(server.address() as AddressInfo).port}`;
-  queue.submit(null, "looking for unfinished runs", async () => {
-    for (const repository of await app.repositories()) await resume(repository);
-  });
+  const sweep = createSweep({ app, queue, dependenciesOf, handle });
+  sweep();
+  const sweeps = options.sweepMinutes > 0 ? setInterval(sweep, options.sweepMinutes * 60_000) : undefined;
   return {
     url,
     settled: () => queue.settled(),
     async close() {
       stop.abort();
+      clearInterval(sweeps);
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await Promise.all([closed, queue.settled()]);
     },
   };
-}
-
-type Middleware = Awaited<ReturnType<typeof createNodeMiddleware>>;
-
-/** Probot checks signatures and knows GitHub's events; its own client, which waits between writes, is not used. */
-async function webhookMiddleware(
-  options: BotOptions,
-  receive: (deliveryId: string, name: string, payload: unknown) => void,
-): Promise<Middleware> {
-  const Octokit = ProbotOctokit.defaults({ throttle: { enabled: false }, retry: { enabled: false } });
-  const { appId, privateKey, webhookSecret: secret, apiUrl: baseUrl } = options;
-  const probot = new Probot({ appId, privateKey, secret, baseUrl, Octokit, logLevel: "fatal" });
-  probot.onAny(({ id, name, payload }) => {
-    try {
-      receive(id, name, payload);
-    } catch (error) {
-      options.log.error(`a delivery of ${name} could not be read: ${messageOf(error)}`);
-    }
-  });
-  return createNodeMiddleware(() => {}, { probot });
-}
-
-async function listen(options: BotOptions, middleware: Middleware, pending: () => number) {
-  const server = createServer(async (request, response) => {
-    if (request.method === "GET" && request.url === "/health") {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ status: "ok", pending: pending() }));
-      return;
-    }
-    if (!(await middleware(request, response)) && !response.writableEnded) response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  return server;
 }

@@ -4,9 +4,9 @@ import { CrunchError } from "../errors.js";
 import type { Imported, ImportOptions, Layout, SourceFiles } from "./imported.js";
 import { orchestratorJson } from "./orchestrator-json.js";
 import { isSafePath } from "./outside.js";
+import { s3Yaml } from "./plain-yaml.js";
 import { progressJson } from "./progress-json.js";
 import { importRefused, quoted } from "./refusal.js";
-import { s3Yaml } from "./plain-yaml.js";
 
 /** The most that is read: far more than a run leaves behind, and far less than fills a machine's memory. */
 export const importLimits = {

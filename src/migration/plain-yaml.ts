@@ -8,8 +8,8 @@ import { upgradeCheckpoint } from "../checkpoint/upgrade.js";
 import { from1_0 } from "../checkpoint/versions/from-1-0.js";
 import { parseYaml } from "../yaml/parse-yaml.js";
 import type { Imported, ImportOptions, Layout, SourceFiles } from "./imported.js";
-import { attempt, quoted } from "./refusal.js";
 import { chainOf, type Saved } from "./plain-chain.js";
+import { attempt, quoted } from "./refusal.js";
 
 const file = /^(?:(?:.*\/)?checkpoints\/)?(CP-[^/]+)\.yaml$/;
 const limits = { maxBytes: 16 * 1024 * 1024, maxDepth: 48 };

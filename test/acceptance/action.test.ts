@@ -26,6 +26,12 @@ const tarballs = (gh: EmbeddedGitHub) =>
   gh.requests.entries.filter(({ path }) => path.includes("/tarball/")).length;
 const schedule: GitHubEvent = { name: "schedule", payload: { schedule: "0 4 * * *" } };
 
+const workflowRef = { GITHUB_WORKFLOW_REF: "octo/demo/.github/workflows/crunch.yml@refs/heads/main" };
+const slowGitHub = () => {
+  const env = { CRUNCH_SAMPLE_PACE_MS: 400 };
+  return sampleGitHub({ agents: { sample: { command: [process.execPath, sampleAgent], env } } });
+};
+
 describe("the Action", () => {
   it("takes an issue from its label to a pull request with checks, in one job", async () => {
     const gh = await sampleGitHub();
@@ -161,6 +167,65 @@ describe("the Action", () => {
     const verified = await chainOf(gh);
     expect(verified.problems).toEqual([]);
     expect(succeeded(verified)).toEqual(agentPhases);
+  });
+
+  it("goes on with all runs that were left in the middle, when a schedule says sweep", async () => {
+    const gh = await sampleGitHub();
+    const first = startJob(gh, await labels(gh, "state:enrich"));
+    await first.says("implementing: Reading the specification");
+    const early = await runJob(gh, schedule, { inputs: { command: "sweep" } });
+    expect(early, early.log).toMatchObject({ exitCode: 0, outputs: { status: "ignored" } });
+    await first.kill();
+    const sweep = await runJob(gh, schedule, { inputs: { command: "sweep" } });
+    expect(sweep, sweep.log).toMatchObject({ exitCode: 0, outputs: { status: "finished" } });
+    expect(sweep.summary).toContain("## #1");
+    expect(succeeded(await chainOf(gh))).toEqual(agentPhases);
+    const again = await runJob(gh, schedule, { inputs: { command: "sweep" } });
+    expect(again.summary).toContain("no run to go on with");
+  });
+
+  it("starts the next job when its time is up, and that one goes on", async () => {
+    const gh = await slowGitHub();
+    const event = await labels(gh, "state:enrich");
+    const inputs = { "time-limit-minutes": "0.03" };
+    const job = await runJob(gh, event, { inputs, env: workflowRef });
+    expect(job, job.log).toMatchObject({ exitCode: 0, outputs: { status: "interrupted" } });
+    expect(job.summary).toContain("The next one has been started");
+    expect(gh.workflowDispatches).toMatchObject([
+      { workflow: "crunch.yml", ref: "main", inputs: { issue: "1", command: "resume" } },
+    ]);
+    await gh.deliveriesSettled();
+    const sent = gh.deliveries.find(({ event: name }) => name === "workflow_dispatch");
+    expect(senderOf(sent?.payload)).toBe("github-actions[bot]");
+    const next = await runJob(gh, { name: "workflow_dispatch", payload: sent?.payload });
+    expect(next, next.log).toMatchObject({ exitCode: 0, outputs: { status: "finished" } });
+    expect(succeeded(await chainOf(gh))).toEqual(agentPhases);
+  });
+
+  it("says on the issue why the next job could not be started", async () => {
+    const gh = await slowGitHub();
+    gh.faults.add({
+      match: { method: "POST", path: /\/dispatches$/ },
+      effect: { kind: "status", status: 403 },
+    });
+    const inputs = { "time-limit-minutes": "0.03" };
+    const job = await runJob(gh, await labels(gh, "state:enrich"), { inputs, env: workflowRef });
+    expect(job, job.log).toMatchObject({ exitCode: 0, outputs: { status: "interrupted" } });
+    expect(job.summary).toContain("`actions: write`");
+    const said = (await seen(gh)).bodies.filter((body) => body.includes("`actions: write`"));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain("`/crunch resume`");
+  });
+
+  it("hears a bot that is on the allow list, although GitHub does not tell its access", async () => {
+    const gh = await sampleGitHub();
+    const { name, payload } = await comments(gh, "/crunch");
+    const user = { login: "helper[bot]", type: "Bot" };
+    const event = JSON.parse(JSON.stringify(payload));
+    const byBot = { name, payload: { ...event, sender: user, comment: { ...event.comment, user } } };
+    expect((await runJob(gh, byBot)).outputs).toMatchObject({ status: "ignored" });
+    const heard = await runJob(gh, byBot, { inputs: { "allowed-bots": "helper[bot]" } });
+    expect(heard, heard.log).toMatchObject({ exitCode: 0, outputs: { status: "finished" } });
   });
 
   it("leaves a run alone whose job is still working", async () => {

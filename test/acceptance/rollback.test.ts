@@ -15,7 +15,7 @@ import {
   stopBot,
   writesOf,
 } from "./going-back.js";
-import { agentPhases, scenario, scriptedConfig, type World } from "./world.js";
+import { agentPhases, names, scenario, scriptedConfig, type World } from "./world.js";
 
 /** Everything an agent writes says which start of its phase wrote it. */
 const counting = {
@@ -296,4 +296,26 @@ describe.concurrent("a rollback to a checkpoint", () => {
     await expectDone(world, issue);
     expect(newest(await world.chainOf(issue), "ready", "approval").note).toBe("approved by @wim");
   });
+
+  scenario(
+    "to code of before a restart brings it back, though its branch is gone",
+    { ...approving, agent: `if (phase === "validation") saw(textOf("work.txt"));` },
+    async (world) => {
+      const issue = await begin(world);
+      await world.label(issue, "state:implementing");
+      await world.idle();
+      const branch = await codeBranch(world);
+      const target = newest(await world.chainOf(issue), "implementing", "phase_transition");
+      await world.api.git.deleteRef({ ...names, ref: `heads/${branch}` });
+      await say(world, issue, "/crunch restart");
+      expect(latestOf(await world.chainOf(issue)).issue_snapshot.branch).toBe(null);
+      const { issue_snapshot } = await rollBack(world, issue, target);
+      expect(issue_snapshot.branch).toBe(branch);
+      expect(await world.headOf(branch)).toBe(issue_snapshot.head_sha);
+      expect((await world.commit(issue_snapshot.head_sha ?? "")).tree).toBe(await treeThen(world, target));
+      await say(world, issue, "/crunch resume");
+      expect(world.saw).toEqual(["fine\n", "fine\n"]);
+      expect(await world.fileAt("CHANGELOG.md", branch)).toBe("- Fixed.\n");
+    },
+  );
 });

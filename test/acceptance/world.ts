@@ -203,6 +203,11 @@ export class World {
     this.#listen();
   }
 
+  /** Every bot that was started, the first one first. */
+  get bots(): readonly ChildProcess[] {
+    return this.#started;
+  }
+
   #listen(): void {
     if (this.#bot) this.github.setWebhook({ url: `${this.#bot.url}/api/github/webhooks`, secret });
   }

@@ -96,3 +96,24 @@ describe("a session of another process", () => {
     expect(await probe(holder)).toBe("dead");
   });
 });
+
+describe("a session of a process that has an instance's name", () => {
+  const named = (instance: string) => ({ ...notAsked, instance });
+  const mine = thisProcess("crunch-0");
+
+  it("is dead to a later process of the same name, wherever that one runs", async () => {
+    const before = { ...mine, started_at: "2025-01-14T10:00:00.000Z" };
+    expect(await probe(before, named("crunch-0"))).toBe("dead");
+  });
+
+  it("is this process's own by its number and its start", async () => {
+    const during = await whileActive("session-1", () => probe(mine, named("crunch-0")));
+    expect(during).toBe("alive");
+    expect(await probe(mine, named("crunch-0"))).toBe("dead");
+  });
+
+  it("can't be told by one of another name, or of none", async () => {
+    expect(await probe(mine, named("crunch-1"))).toBe("unknown");
+    expect(await probe(mine, named(""))).toBe("unknown");
+  });
+});

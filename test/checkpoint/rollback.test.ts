@@ -245,3 +245,21 @@ describe("any rollback", () => {
     expect(specified.orchestrator_state.phases).toEqual(before);
   });
 });
+
+describe("where the chain is in a folder of another name", () => {
+  const layout = { chain: "chain" };
+  const having = (path: string) =>
+    checkpointAt({ phase: "enrich", phases: { enrich: "succeeded" }, files: { [path]: "x" } });
+
+  it("an agent's output may be called like the usual one", () => {
+    const before = having("spec.md");
+    const plan = planRollback(having("checkpoints/plan.md"), before, order, layout);
+    expect(plan.remove).toEqual(["checkpoints/plan.md"]);
+  });
+
+  it("that folder is what no checkpoint may name", () => {
+    const forged = having("Chain/index.yaml");
+    expect(() => planRollback(forged, forged, order, layout)).toThrow(CrunchError);
+    expect(() => planRollback(forged, forged, order)).not.toThrow();
+  });
+});

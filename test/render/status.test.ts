@@ -17,12 +17,22 @@ function rendered({
   isLabelRemoved = false,
   hasDiverged = false,
   areChecksShown = true,
+  remarks = [],
   ...given
 }: Given = {}): string {
   const checkpoint = aCheckpoint({ ...given, workflow });
   const checkpointUrl = `https://github.test/files/checkpoints/${checkpoint.checkpoint_id}.yaml`;
   return renderStatus({
-    ...{ checkpoint, workflow, pullRequest, isLabelRemoved, hasDiverged, areChecksShown, checkpointUrl },
+    ...{
+      checkpoint,
+      workflow,
+      pullRequest,
+      isLabelRemoved,
+      hasDiverged,
+      areChecksShown,
+      remarks,
+      checkpointUrl,
+    },
     standing: standing ?? standingOf(workflow, checkpoint.orchestrator_state.phases, advance),
   });
 }
@@ -236,7 +246,7 @@ describe("harmless text", () => {
   it.each([
     ["a mention", "ask @mona", "ask @\u200bmona"],
     ["an e-mail address", "a@b.c", "a@\u200bb.c"],
-    ["an entity that would be a mention", "&#64;mona &commat;mona", "&amp;#64;mona &amp;commat;mona"],
+    ["an entity that would be a mention", "&#64;mona &commat;mona", "&amp;#\u200b64;mona &amp;commat;mona"],
     ["HTML", "<script>", "&lt;script>"],
     ["emphasis", "*a* _b_ ~c~", "\\*a\\* \\_b\\_ \\~c\\~"],
     ["an image", "![x](http://y)", "!\\[x\\](http://y)"],

@@ -30,6 +30,8 @@ const Dispatch = z.object({
 
 export type Parsed =
   | { readonly status: "event"; readonly event: CrunchEvent }
+  /** Not about one issue: all unfinished runs are to be looked for. */
+  | { readonly status: "sweep" }
   | { readonly status: "ignored"; readonly reason: string };
 
 export interface EventOptions {
@@ -98,6 +100,7 @@ function fromComment(
 }
 
 function fromDispatch({ inputs, sender }: z.infer<typeof Dispatch>, options: EventOptions): Parsed {
+  if (inputs.issue === "" && /^\s*(\/crunch\s+)?sweep\s*$/.test(inputs.command)) return { status: "sweep" };
   const issue = Number(inputs.issue);
   if (!Number.isSafeInteger(issue) || issue < 1) return ignored(`the input \`issue\` is not an issue number`);
   const parsed = parseArguments(
@@ -109,6 +112,11 @@ function fromDispatch({ inputs, sender }: z.infer<typeof Dispatch>, options: Eve
   const about = { issue, actor: sender.login, commentId: null, key: `dispatch:${options.runId ?? "none"}` };
   if (parsed.status === "unknown") return event({ kind: "bad_command", ...about, problem: parsed.problem });
   return event({ kind: "command", ...about, command: parsed.command });
+}
+
+/** GitHub tells the access of people only; a bot that is allowed counts as one with write access. */
+export function trustedBots(allowedBots: readonly string[]): readonly string[] {
+  return allowedBots.filter((login) => login.endsWith("[bot]"));
 }
 
 function notHeard(user: z.infer<typeof User>, { ownLogin, allowedBots }: EventOptions): Parsed | null {

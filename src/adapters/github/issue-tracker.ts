@@ -48,7 +48,8 @@ export function createIssueTracker(repository: Repository, options: IssueTracker
           if (event.event !== "labeled" || !("label" in event) || event.label?.name !== label) continue;
           last = { login: event.actor.login, at: event.created_at };
         }
-        if (data.length < 100) return last;
+        // What Crunch itself labels is nobody's wish, whether it is a bot or acts with a person's token.
+        if (data.length < 100) return last?.login === ownLogin ? null : last;
       }
     },
     async addLabel(issue, label) {

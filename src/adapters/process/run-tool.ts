@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { CrunchError } from "../../errors.js";
+import { endOf } from "../../whole-characters.js";
 
 export interface ToolOptions {
   readonly directory: string;
@@ -19,7 +20,7 @@ export async function runTool(argv: readonly [string, ...string[]], options: Too
   let complaints = "";
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => {
-    complaints = (complaints + chunk.toString("utf8")).slice(-2_000);
+    complaints = endOf(complaints + chunk.toString("utf8"), 2_000);
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once("error", reject).once("close", resolve);

@@ -56,10 +56,9 @@ export async function openWorkspace(
         if (content !== null) await writeInside(directory, { path, mode, content });
     },
     async contentBefore(path) {
-      const name = `${baseline}:${path}`;
-      const find = ["rev-parse", "--verify", "--quiet", name];
-      const blob = (await git.run(find, { workTree: directory, toleratedExit: 1 })).toString("latin1").trim();
-      return blob === "" ? null : git.run(["cat-file", "blob", blob], { workTree: directory });
+      const listed = await git.run(["ls-tree", "-z", baseline, "--", path], { workTree: directory });
+      const blob = /^\d+ blob ([0-9a-f]+)\t/.exec(listed.toString("latin1"))?.[1];
+      return blob === undefined ? null : git.run(["cat-file", "blob", blob], { workTree: directory });
     },
     async changes() {
       await refresh(true);

@@ -36,7 +36,7 @@ export async function begin(
   extra: Extra,
 ): Promise<Checkpoint> {
   const { issue, title, body, labels = [], assignees = [], tasks } = options;
-  const { maker, store } = context;
+  const { maker } = context;
   const names = phaseNames(options.phases);
   const [phase = terminal] = names;
   const snapshot = {
@@ -51,7 +51,7 @@ export async function begin(
       startedBy: options.startedBy ?? maker.sessionId,
     });
     const moment: Moment<"phase_start"> = { trigger: "phase_start", phase, ...(tasks && { tasks }) };
-    const { moment: told, files } = await withFiles(store, issue, moment, extra);
+    const { moment: told, files } = await withFiles(context, issue, moment, extra);
     const change = firstChange(run, told, maker.now().toISOString());
     const checkpoint = latest
       ? nextCheckpoint(latest, { ...run, ...change }, maker)

@@ -1,4 +1,5 @@
 import { type CheckpointChange, type Maker, nextCheckpoint } from "../../checkpoint/create.js";
+import type { Layout } from "../../checkpoint/layout.js";
 import type { RetentionPolicy } from "../../checkpoint/retention.js";
 import type { Checkpoint } from "../../checkpoint/schema.js";
 import { CrunchError } from "../../errors.js";
@@ -6,6 +7,7 @@ import type { CheckpointStore, PutOptions, PutResult } from "../../ports.js";
 
 export interface ServiceContext {
   readonly store: CheckpointStore;
+  readonly layout: Layout;
   readonly retention: RetentionPolicy;
   readonly maker: Maker;
 }

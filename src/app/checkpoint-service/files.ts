@@ -1,8 +1,10 @@
 import type { Findings } from "../../checkpoint/moments/moment.js";
 import { refuseReserved } from "../../checkpoint/rollback.js";
-import type { Artifact, PartialFile } from "../../checkpoint/schema.js";
+import type { Artifact } from "../../checkpoint/schema.js";
 import { artifactOf, artifactPath, asArtifacts, sha256 } from "../../engine/artifacts.js";
+import { partialFile } from "../../engine/partial-work.js";
 import type { CheckpointStore, FileChange } from "../../ports.js";
+import type { ServiceContext } from "./context.js";
 
 /** Files that come with a checkpoint. */
 export interface Extra {
@@ -20,13 +22,13 @@ export interface Extra {
 
 /** A moment that tells of the files, and what the store has to write for them. */
 export async function withFiles<M extends Findings>(
-  store: CheckpointStore,
+  { store, layout }: Pick<ServiceContext, "store" | "layout">,
   issue: number,
   moment: M,
   extra: Extra,
 ): Promise<{ readonly moment: M; readonly files: readonly FileChange[] }> {
   const artifacts = (extra.artifacts ?? []).map(({ path, content }) => written(path, content));
-  for (const { path } of artifacts) refuseReserved(path);
+  for (const { path } of artifacts) refuseReserved(path, layout);
   const notes = Object.entries(extra.notes ?? {}).map(
     ([agent, text]) => [agent, written(`notes/${agent}.md`, Buffer.from(text))] as const,
   );
@@ -53,11 +55,6 @@ const asNamed = ({ path, content }: Written): Artifact => artifactOf(path, conte
 
 function named(files: readonly Written[]): Record<string, Artifact> {
   return Object.fromEntries(files.map((file) => [file.path, asNamed(file)]));
-}
-
-function partialFile({ path, mode, status, content }: FileChange): PartialFile {
-  const hash = content === null ? null : sha256(content);
-  return { path, mode, status, hash, size_bytes: content?.length ?? 0 };
 }
 
 /** Contents are never taken away, so what is there once need not be written again. Broken ones are replaced. */

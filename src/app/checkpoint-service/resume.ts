@@ -22,7 +22,7 @@ export async function resume(
   issue: number,
   options: ResumeOptions,
 ): Promise<Resumption> {
-  const { store, maker } = context;
+  const { store, maker, layout } = context;
   const { world, accept = [], dryRun = false } = options;
   let latest: Checkpoint;
   let target: Checkpoint;
@@ -30,7 +30,9 @@ export async function resume(
   try {
     latest = await load(store, issue, "latest");
     target = options.checkpoint === undefined ? latest : await load(store, issue, options.checkpoint);
-    planned = isSame(latest, target) ? latest : applied(latest, { trigger: "rollback", target }, maker);
+    planned = isSame(latest, target)
+      ? latest
+      : applied(latest, { trigger: "rollback", target, layout }, maker);
   } catch (error) {
     return { status: "not_resumable", reasons: [asReason(error)], freshness: null };
   }
@@ -41,7 +43,7 @@ export async function resume(
   if (reasons.length > 0 || phase === null) return { status: "not_resumable", reasons, freshness };
   if (freshness && hasQuestion(freshness, accept)) return { status: "stale", checkpoint: target, freshness };
 
-  const plan = isSame(latest, target) ? null : outcomeOf(rollbackPlan(latest, target));
+  const plan = isSame(latest, target) ? null : outcomeOf(rollbackPlan(latest, target, undefined, layout));
   const back = plan && !dryRun ? (await rollBack(context, issue, target.checkpoint_id)).checkpoint : planned;
   const moment = claim(phase, world);
   const standing = standingOf(back, phase);

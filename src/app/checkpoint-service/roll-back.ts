@@ -25,11 +25,12 @@ export async function rollBack(context: ServiceContext, issue: number, id: strin
   const checkpoint = await add(context, issue, async (latest) => {
     // Looked for each time: another writer's retention may have taken it away.
     const target = await load(context.store, issue, id);
-    const plan = rollbackPlan(latest, target);
+    const { layout } = context;
+    const plan = rollbackPlan(latest, target, undefined, layout);
     done = { ...outcomeOf(plan), undo: latest.checkpoint_id };
     return {
       parent: target.checkpoint_id,
-      change: changeFor(latest, { trigger: "rollback", target }, context.maker.now().toISOString()),
+      change: changeFor(latest, { trigger: "rollback", target, layout }, context.maker.now().toISOString()),
       options: { files: await rollbackFiles(context.store, issue, plan) },
     };
   });

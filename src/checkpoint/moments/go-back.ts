@@ -1,5 +1,6 @@
 import type { CheckpointChange } from "../create.js";
 import { restoreGraph } from "../execution-graph.js";
+import type { Layout } from "../layout.js";
 import { planRollback, type RollbackPlan } from "../rollback.js";
 import type { Checkpoint } from "../schema.js";
 import { agentStates } from "./agents.js";
@@ -11,16 +12,20 @@ export function rollbackPlan(
   latest: Checkpoint,
   target: Checkpoint,
   order?: readonly string[],
+  layout?: Pick<Layout, "chain">,
 ): RollbackPlan {
-  return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases));
+  return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases), layout);
 }
 
 /**
  * The run is again as it was at an earlier checkpoint, which the new one's parent has to be. What has been spent stays
  * spent, and knowledge that was captured stays captured: undoing neither is possible.
  */
-export function rollback(latest: Checkpoint, { target, order }: Moment<"rollback">): CheckpointChange {
-  const plan = rollbackPlan(latest, target, order);
+export function rollback(
+  latest: Checkpoint,
+  { target, order, layout }: Moment<"rollback">,
+): CheckpointChange {
+  const plan = rollbackPlan(latest, target, order, layout);
   const isSamePhase = plan.phase === target.workflow_state.current_phase;
   const empty = { ...target.execution_graph, completed_batches: [], current_batch: 1, node_states: {} };
   const graph = isSamePhase ? restoreGraph(target.execution_graph) : empty;

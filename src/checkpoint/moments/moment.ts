@@ -1,3 +1,4 @@
+import type { Layout } from "../layout.js";
 import type { Artifact, Checkpoint, GateResult, PartialFile, TokenUsage, Trigger } from "../schema.js";
 
 /** What may be told at any moment, whatever else it is about. It adds to what the run knows already. */
@@ -86,6 +87,8 @@ interface Facts {
     readonly target: Checkpoint;
     /** The phases as they run, the terminal one last; without it, the run's own. */
     readonly order?: readonly string[];
+    /** Where the chain's own files are, if not where they are by default. */
+    readonly layout?: Pick<Layout, "chain">;
   };
   readonly before_human: { readonly phase: string; readonly question?: string };
   readonly pause: { readonly pause: NonNullable<Checkpoint["pause"]> };

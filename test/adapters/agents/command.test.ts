@@ -165,6 +165,12 @@ describe("what an agent answers", () => {
     expect(result.summary).toContain("`no-such-agent` was not found");
   });
 
+  it("is progress in whole characters, where a line is too long", async () => {
+    const line = JSON.stringify({ message: `x${"😀".repeat(2_000)}` });
+    const { progress } = await node(`fs.writeFileSync(env.CRUNCH_PROGRESS, ${JSON.stringify(line)});`);
+    expect(progress[0]?.message).toBe(`x${"😀".repeat(999)}`);
+  });
+
   it("is progress, while it works; malformed lines are skipped and counted", async () => {
     const seen: AgentProgress[] = [];
     let atFirst = 0;

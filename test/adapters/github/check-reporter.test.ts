@@ -130,7 +130,7 @@ it("a token that is no App's is told so, and makes nothing", async () => {
 
 it("a rate limit that is too long to wait for is no missing permission", async () => {
   const head = await aHead();
-  const effect = { kind: "status", status: 403, headers: { "retry-after": "3600" } } as const;
+  const effect = { kind: "status", status: 403, headers: { "retry-after": "7200" } } as const;
   gh.faults.add({ match: { method: "POST", path: /\/check-runs$/ }, effect });
   const refused = aReporter().report(head, [aRun()], { fresh: true });
   await expect(refused).rejects.toMatchObject({ name: "CrunchError", code: "github_rate_limit" });

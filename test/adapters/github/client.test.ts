@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../../../src/adapters/github/client.js";
+import { createClient, repeated } from "../../../src/adapters/github/client.js";
 import {
   type EmbeddedGitHub,
   type FaultEffect,
@@ -159,24 +159,36 @@ describe("a rate limit", () => {
   });
 
   it.each<[string, () => Record<string, string>]>([
-    ["Retry-After", () => ({ "retry-after": "901" })],
-    ["a reset", () => ({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": secondsFromNow(3_000) })],
-  ])("of more than a quarter of an hour by %s is refused without waiting", async (_, headers) => {
+    ["Retry-After", () => ({ "retry-after": "4201" })],
+    ["a reset", () => ({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": secondsFromNow(4_500) })],
+  ])("of much more than an hour by %s is refused without waiting", async (_, headers) => {
     strike("GET", 99, refusal(headers()));
     const error: unknown = await aClient()
       .repos.get(names)
       .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(CrunchError);
     expect(error).toMatchObject({ code: "github_rate_limit", cause: { status: 403 } });
-    expect(error).toMatchObject({ message: expect.stringMatching(/another (16|51) minutes/) });
+    expect(error).toMatchObject({ message: expect.stringMatching(/another (71|76) minutes/) });
     expect(waits).toEqual([]);
     expect(gh.requests.count()).toBe(1);
   });
 
-  it("of a quarter of an hour is waited for", async () => {
-    strike("GET", 1, refusal({ "retry-after": "900" }));
-    await aClient().repos.get(names);
-    expect(waits).toEqual([900_000]);
+  it("of an hour is waited for, as that is how long the primary one may last", async () => {
+    strike("POST", 1, refusal({ "x-ratelimit-remaining": "0", "x-ratelimit-reset": secondsFromNow(3_600) }));
+    await aClient().issues.create({ ...names, title: "an hour later" });
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThan(3_590_000);
+  });
+
+  it("is not waited for any longer once the process is told to stop", async () => {
+    strike("GET", 99, refusal({ "retry-after": "3600" }));
+    const stop = new AbortController();
+    const client = createClient({ baseUrl: gh.url, token: gh.tokenFor("octo"), signal: stop.signal });
+    const asked = client.repos.get(names);
+    setTimeout(() => stop.abort(), 50);
+    await expect(asked).rejects.toMatchObject({ name: "CrunchError", code: "interrupted" });
+    await expect(client.repos.get(names)).rejects.toMatchObject({ code: "interrupted" });
+    expect(gh.requests.count()).toBe(2);
   });
 });
 
@@ -199,5 +211,27 @@ describe("the token", () => {
     const client = aClient(() => Promise.reject(new Error("no token today")));
     await expect(client.repos.get(names)).rejects.toThrow("no token today");
     expect(gh.requests.count()).toBe(0);
+  });
+});
+
+describe("a write that may take place twice", () => {
+  const failing = (times: number, status: number) => {
+    let calls = 0;
+    const request = async () => {
+      if (++calls <= times) throw Object.assign(new Error("no"), { status, response: {} });
+      return calls;
+    };
+    return { request, calls: () => calls };
+  };
+
+  it("is repeated at once, and after a moment", async () => {
+    expect(await repeated(failing(2, 503).request)).toBe(3);
+    await expect(repeated(failing(3, 503).request)).rejects.toMatchObject({ status: 503 });
+  });
+
+  it("is not repeated when it was refused", async () => {
+    const refused = failing(1, 422);
+    await expect(repeated(refused.request)).rejects.toMatchObject({ status: 422 });
+    expect(refused.calls()).toBe(1);
   });
 });

@@ -256,11 +256,15 @@ describe("the pull request", () => {
     expect(await pullsFrom(branch)).toEqual([number]);
   });
 
-  it("that may not be opened is an error", async () => {
+  it("that a setting of the repo forbids is told, unless a person has opened it", async () => {
     const branch = await aBranch();
     const message = "GitHub Actions is not permitted to create or approve pull requests.";
     const effect = { kind: "status", status: 403, body: { message } } as const;
-    gh.faults.add({ match: { method: "POST", path: /\/pulls$/ }, effect });
-    await expect(open(branch)).rejects.toThrow(message);
+    const forbid = () => gh.faults.add({ match: { method: "POST", path: /\/pulls$/ }, effect });
+    forbid();
+    expect(await open(branch)).toBe("forbidden");
+    const byHand = await open(branch);
+    forbid();
+    expect(await open(branch)).toBe(byHand);
   });
 });

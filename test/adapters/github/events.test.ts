@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EventOptions, parseEvent } from "../../../src/adapters/github/events.js";
+import { type EventOptions, parseEvent, trustedBots } from "../../../src/adapters/github/events.js";
 
 const options: EventOptions = { ownLogin: "crunch[bot]", allowedBots: ["helper[bot]"], runId: 99 };
 const updated_at = "2025-01-14T10:00:00Z";
@@ -207,6 +207,22 @@ describe("a dispatch", () => {
     );
   });
 
+  it.each(["sweep", " sweep ", "/crunch sweep"])(
+    "with the command %j and no issue looks for all runs",
+    (command) => {
+      expect(dispatch({ command })).toEqual({ status: "sweep" });
+      expect(dispatch({ issue: "", command })).toEqual({ status: "sweep" });
+    },
+  );
+
+  it("made by Crunch itself counts: that is how the next job is started", () => {
+    const inputs = { issue: "42", command: "resume" };
+    const made = parse("workflow_dispatch", { inputs, sender: { login: "crunch[bot]", type: "Bot" } });
+    expect(made).toMatchObject({
+      event: { kind: "command", command: { name: "resume" }, actor: "crunch[bot]" },
+    });
+  });
+
   it("with a command nobody knows is refused like a comment", () => {
     expect(dispatch({ issue: "42", command: "dance" })).toMatchObject({
       event: { kind: "bad_command", problem: "there is no command `dance`" },
@@ -240,4 +256,8 @@ describe("any other delivery", () => {
   it("a dispatch without inputs is about no issue", () => {
     expect(parse("workflow_dispatch", { sender: mona })).toMatchObject({ status: "ignored" });
   });
+});
+
+it("of the bots that are allowed, those count as trusted whose access GitHub can't tell", () => {
+  expect(trustedBots(["helper[bot]", "machine-user"])).toEqual(["helper[bot]"]);
 });

@@ -29,9 +29,12 @@ beforeAll(async () => {
 afterAll(() => gh.close());
 afterEach(() => gh.faults.clear());
 
-function aTracker() {
+function aTracker(trusted: readonly string[] = []) {
   const octokit = createClient({ baseUrl: gh.url, token: gh.actionsToken, sleep: async () => {} });
-  return createIssueTracker({ octokit, owner: "octo", repo: "demo", defaultBranch: "main" }, me);
+  return createIssueTracker(
+    { octokit, owner: "octo", repo: "demo", defaultBranch: "main" },
+    { ownLogin: me, trusted },
+  );
 }
 
 const api = (...args: Parameters<ReturnType<typeof asOwner>>) => asOwner(gh)(...args);
@@ -77,10 +80,13 @@ describe("issues", () => {
     expect(await aTracker().issue(number)).toMatchObject({ body: "", isOpen: false });
   });
 
-  it("that are open are listed over several pages, without the closed ones and pull requests", async () => {
+  it("that are open and labelled are listed over several pages, without closed ones and pull requests", async () => {
+    const labels = ["state:enrich"];
     const numbers: number[] = [];
-    for (let nth = 0; nth < 101; nth++) numbers.push(await anIssue());
-    const closed = await anIssue();
+    for (let nth = 0; nth < 101; nth++) numbers.push(await anIssue({ labels }));
+    const both = await anIssue({ labels: ["state:enrich", "state:docs"] });
+    const [other, plain] = [await anIssue({ labels: ["state:docs"] }), await anIssue({ labels: ["bug"] })];
+    const closed = await anIssue({ labels });
     await api("PATCH", `${REPO}/issues/${closed}`, { state: "closed" });
     await api("PUT", `${REPO}/contents/new.md`, {
       ...{ message: "new", content: "bmV3", branch: "main" },
@@ -94,11 +100,13 @@ describe("issues", () => {
       title: "A pull request",
     });
     expect(pull.status).toBe(201);
-    const open = (await aTracker().openIssues()).map(({ number }) => number);
-    expect(open).toEqual(expect.arrayContaining(numbers));
-    expect(open).not.toContain(closed);
-    expect(open).not.toContain(pull.body.number);
-    expect(new Set(open).size).toBe(open.length);
+    await api("POST", `${REPO}/issues/${pull.body.number}/labels`, { labels });
+    gh.requests.reset();
+    const open = (await aTracker().openIssues(["state:enrich", "state:docs"])).map(({ number }) => number);
+    // However many other issues a repo has: they are not read.
+    expect(gh.requests.count()).toBe(3);
+    expect(open).toEqual([...numbers, both, other]);
+    for (const each of [closed, plain, pull.body.number]) expect(open).not.toContain(each);
   });
 });
 
@@ -220,6 +228,15 @@ describe("a reply", () => {
     expect(bodies).toEqual(["<!-- reply 1 -->\nDone", "<!-- reply 2 -->\nDone"]);
   });
 
+  it("costs nothing more, however often it is asked for", async () => {
+    const [issue, tracker] = [await anIssue(), aTracker()];
+    await tracker.replyOnce(issue, "<!-- reply -->", "No");
+    gh.requests.reset();
+    for (let nth = 0; nth < 5; nth++)
+      expect(await tracker.replyOnce(issue, "<!-- reply -->", "No")).toBe("already there");
+    expect(gh.requests.count()).toBe(0);
+  });
+
   it("is not kept back by another user who forged its marker", async () => {
     const issue = await anIssue();
     const rob = as(gh, gh.tokenFor("rob"));
@@ -253,6 +270,12 @@ describe("permissions", () => {
     ["nobody-of-that-name", "none"],
   ])("of %s: %s", async (login, permission) => {
     expect(await aTracker().permissionOf(login)).toBe(permission);
+  });
+
+  it("of a bot that is trusted: write, which GitHub does not tell", async () => {
+    expect(await aTracker().permissionOf("helper[bot]")).toBe("none");
+    expect(await aTracker(["helper[bot]"]).permissionOf("helper[bot]")).toBe("write");
+    expect(await aTracker(["helper[bot]"]).permissionOf("rob")).toBe("read");
   });
 });
 

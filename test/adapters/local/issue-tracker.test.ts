@@ -91,11 +91,13 @@ describe("an issue", () => {
   });
 
   it("is among the open ones until it is closed", async () => {
-    expect(await tracker.openIssues()).toEqual([]);
-    for (const issue of [10, 2, 1]) await write(`# Issue ${issue}`, issue);
-    await write("---\nstate: closed\n---\n# Closed", 3);
+    const labels = ["state:enrich", "state:docs"];
+    expect(await tracker.openIssues(labels)).toEqual([]);
+    for (const issue of [10, 2, 1]) await write(`---\nlabels: [state:docs]\n---\n# Issue ${issue}`, issue);
+    await write("---\nstate: closed\nlabels: [state:docs]\n---\n# Closed", 3);
+    await write("---\nlabels: [bug]\n---\n# Another", 5);
     await checkout.write({ ".claude/crunch/4/spec.md": "", ".claude/crunch/notes/issue.md": "" });
-    expect((await tracker.openIssues()).map(({ number }) => number)).toEqual([1, 2, 10]);
+    expect((await tracker.openIssues(labels)).map(({ number }) => number)).toEqual([1, 2, 10]);
   });
 });
 

@@ -12,7 +12,9 @@ async function open(sha: string) {
   const tempRoot = join(checkout.temp, "workspaces");
   await mkdir(tempRoot, { recursive: true });
   const git = await openLocalGit(checkout.root);
-  const workspace = await createLocalWorkspaces(git, { tempRoot }).open(sha, { outputFolder: ".claude/crunch/42" });
+  const workspace = await createLocalWorkspaces(git, { tempRoot }).open(sha, {
+    outputFolder: ".claude/crunch/42",
+  });
   const read = (path: string) => readFile(join(workspace.directory, path), "utf8");
   return { git, workspace, read, tempRoot };
 }
@@ -122,7 +124,9 @@ it("works in a linked work tree and in a clone that borrows its objects", async 
   checkout.git("worktree", "add", "--quiet", "--detach", linked, sha);
   checkout.git("clone", "--quiet", "--shared", checkout.root, clone);
   for (const root of [linked, clone]) {
-    const workspace = await createLocalWorkspaces(await openLocalGit(root)).open(sha, { outputFolder: ".claude/crunch/42" });
+    const workspace = await createLocalWorkspaces(await openLocalGit(root)).open(sha, {
+      outputFolder: ".claude/crunch/42",
+    });
     expect(await readFile(join(workspace.directory, "a.txt"), "utf8")).toBe("a\n");
     await workspace.close();
   }

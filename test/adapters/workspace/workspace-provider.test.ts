@@ -418,9 +418,8 @@ it("a repository of 5,000 files opens and is compared in seconds", async () => {
   );
   const tarball = await tarballOf(files);
   const startedAt = performance.now();
-  const workspace = await createWorkspaceProvider({ fetchTarball: async () => tarball, tempRoot: temp }).open(
-    "sha1",
-  );
+  const provider = createWorkspaceProvider({ fetchTarball: async () => tarball, tempRoot: temp });
+  const workspace = await provider.open("sha1", FOLDER);
   const opened = performance.now();
   await writeFiles(workspace.directory, { "d1/f1.txt": "changed" });
   expect(await workspace.changes()).toHaveLength(1);
