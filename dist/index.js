@@ -45986,8 +45986,8 @@ function quoted(text) {
     return JSON.stringify(text).replace(escaped, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js
-var schema = __nccwpck_require__(1267);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
+var schema = __nccwpck_require__(9017);
 ;// CONCATENATED MODULE: ./lib/checkpoint/index-entry.js
 
 
@@ -47427,8 +47427,8 @@ function createIssueTracker(repository, options) {
                 await octokit.reactions.createForIssueComment({ ...names, comment_id: commentId, content });
             }
             catch (error) {
-                // A reaction is a courtesy; the comment may be gone.
-                if ((0,client/* statusOf */.c2)(error) !== 404 && !(0,client/* isUncertain */.cp)(error))
+                // A reaction is a courtesy; the comment may be gone, or the conversation locked.
+                if (![403, 404].includes((0,client/* statusOf */.c2)(error) ?? 0) && !(0,client/* isUncertain */.cp)(error))
                     throw error;
             }
         },
@@ -48666,8 +48666,8 @@ var external_node_crypto_ = __nccwpck_require__(7598);
 var id = __nccwpck_require__(6553);
 // EXTERNAL MODULE: ./lib/checkpoint/recovery.js
 var recovery = __nccwpck_require__(2447);
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js
-var schema = __nccwpck_require__(1267);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
+var schema = __nccwpck_require__(9017);
 ;// CONCATENATED MODULE: ./lib/checkpoint/create.js
 
 
@@ -59673,6 +59673,8 @@ function unfinished_recordOf(session, claim, agent, result) {
 
 
 
+
+
 /** The one commit that makes what a phase produced count, or that says why it does not. */
 async function commitEnd(session, claim, tip, ended) {
     const { agent, result, produced, gates } = ended;
@@ -59732,9 +59734,8 @@ async function publishable(session, claim, issue, code) {
     const { issue_snapshot: snapshot, workflow_state: state } = claim;
     if (code.length === 0)
         return snapshot.head_sha;
-    const firstLine = issue.title.split("\n")[0] ?? "";
-    // By characters: half of one is no text.
-    const title = [...firstLine].slice(0, 60).join("");
+    // GitHub reads commit messages too: a title that says "Fixes #1" must not close that.
+    const title = (0,markdown/* inert */.tJ)((0,markdown/* shortened */.vI)(visibleText(issue.title.split(/[\r\n]/)[0] ?? ""), 60));
     const message = `${state.current_phase}: ${title} (#${issue.number})`;
     const until = claim.lease?.expires_at ?? null;
     // A commit that nothing points to harms nobody, so it may be made twice.
@@ -59983,6 +59984,7 @@ function renderPullRequest(checkpoint) {
 
 function createPartsShown(log, issue, needed) {
     const failed = [];
+    const firstGrave = (isAtRest) => failed.find(({ part, error }) => needed.includes(part) || isStop(error) || (isAtRest && mayPass(error)));
     return {
         async attempt(part, show, otherwise) {
             try {
@@ -59994,10 +59996,11 @@ function createPartsShown(log, issue, needed) {
             }
         },
         remarks: () => failed.map(({ part, error }) => renderNotShown(part, (0,errors/* messageOf */.b)(error))),
+        isGrave: ({ isAtRest }) => firstGrave(isAtRest) !== undefined,
         finish({ isAtRest }) {
             for (const { part, error } of failed)
                 log.warn(`#${issue}: ${part} could not be shown: ${(0,errors/* messageOf */.b)(error)}`, { event: "not_shown", issue });
-            const grave = failed.find(({ part, error }) => needed.includes(part) || isStop(error) || (isAtRest && mayPass(error)));
+            const grave = firstGrave(isAtRest);
             if (grave)
                 throw grave.error;
         },
@@ -60239,7 +60242,8 @@ function createProjector(options) {
         const issue = checkpoint.issue_number;
         if (comment?.body === body)
             return comment.id;
-        const id = await tracker.upsertComment(issue, stickyMarker, body, checkpoint.projections.comment_id ?? comment?.id ?? null);
+        // Only a comment that this session has found or written: a checkpoint could name that of somebody else.
+        const id = await tracker.upsertComment(issue, stickyMarker, body, comment?.id ?? null);
         comment = { id, body };
         return id;
     }
@@ -60283,10 +60287,13 @@ function createProjector(options) {
         });
         const knownComment = before.comment_id ?? comment?.id ?? null;
         const commentId = await parts.attempt("the comment", () => projectComment(checkpoint, body), knownComment);
-        const shown = isLabelRemoved || label === "leave"
+        const isAtRest = standing.kind !== "running" && standing.kind !== "next";
+        // The label comes last: where it is right, the next start takes all the rest for shown.
+        const isLabelLeft = isLabelRemoved || label === "leave" || parts.isGrave({ isAtRest });
+        const shown = isLabelLeft
             ? issue
             : await parts.attempt("the label", () => projectLabel(issue, (0,engine_standing/* labelFor */.gt)(standing)), issue);
-        parts.finish({ isAtRest: standing.kind !== "running" && standing.kind !== "next" });
+        parts.finish({ isAtRest });
         const { branch, head_sha } = checkpoint.issue_snapshot;
         const branchHead = branch !== null && isOnBranch ? head_sha : before.branch_head;
         return {
@@ -61640,8 +61647,8 @@ var layout = __nccwpck_require__(6042);
 var schemas = __nccwpck_require__(2857);
 // EXTERNAL MODULE: ./lib/checkpoint/retention.js
 var retention = __nccwpck_require__(4424);
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js
-var schema = __nccwpck_require__(1267);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
+var schema = __nccwpck_require__(9017);
 // EXTERNAL MODULE: ./lib/errors.js
 var errors = __nccwpck_require__(452);
 // EXTERNAL MODULE: ./node_modules/zod/v4/core/core.js
@@ -63479,29 +63486,31 @@ function* neededBy(added, live) {
 
 /***/ }),
 
-/***/ 1267:
+/***/ 9017:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   F9: () => (/* binding */ Checkpoint),
-/* harmony export */   l9: () => (/* binding */ Trigger)
-/* harmony export */ });
-/* unused harmony exports PhaseStatus, PhaseState, Holder, Lease, TokenUsage, GateResult, Artifact, PartialFile */
-/* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(2857);
-/* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(4377);
-/* harmony import */ var _id_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6553);
 
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  F9: () => (/* binding */ Checkpoint),
+  l9: () => (/* binding */ Trigger)
+});
 
-const Text = zod__WEBPACK_IMPORTED_MODULE_1__/* .string */ .YjP();
-const Time = zod__WEBPACK_IMPORTED_MODULE_2__/* .datetime */ .w$();
-const Count = zod__WEBPACK_IMPORTED_MODULE_1__/* .number */ .aig().int().nonnegative();
-const Sha256 = zod__WEBPACK_IMPORTED_MODULE_1__/* .string */ .YjP().regex(/^[0-9a-f]{64}$/);
-const GitSha = zod__WEBPACK_IMPORTED_MODULE_1__/* .string */ .YjP().regex(/^[0-9a-f]{40}$/);
+// UNUSED EXPORTS: Artifact, GateResult, Holder, Lease, PartialFile, PhaseState, PhaseStatus, TokenUsage
+
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/schemas.js + 11 modules
+var schemas = __nccwpck_require__(2857);
+// EXTERNAL MODULE: ./node_modules/zod/v4/classic/iso.js
+var iso = __nccwpck_require__(4377);
+// EXTERNAL MODULE: ./lib/checkpoint/id.js
+var id = __nccwpck_require__(6553);
+;// CONCATENATED MODULE: ./lib/checkpoint/repo-path.js
+
 /**
  * A path inside the repo or the issue's folder. A checkpoint can be forged by whoever may push, so what becomes part
  * of a path on disk is checked here, once for all who use it.
  */
-const RepoPath = zod__WEBPACK_IMPORTED_MODULE_1__/* .string */ .YjP()
+const RepoPath = schemas/* string */.YjP()
     .max(4096)
     .refine(isInside, "a path that stays inside: no leading /, no .., no .git, no backslash, no control characters");
 function isInside(path) {
@@ -63511,8 +63520,18 @@ function isInside(path) {
     return path.split("/").every((part) => !["", ".", ".."].includes(part) && part.toLowerCase() !== ".git");
 }
 /** A branch, as far as it matters that it is no path to elsewhere. */
-const BranchName = zod__WEBPACK_IMPORTED_MODULE_1__/* .string */ .YjP().max(250).refine(isInside, "the name of a branch");
-const Trigger = zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n([
+const BranchName = schemas/* string */.YjP().max(250).refine(isInside, "the name of a branch");
+
+;// CONCATENATED MODULE: ./lib/checkpoint/schema.js
+
+
+
+const Text = schemas/* string */.YjP();
+const Time = iso/* datetime */.w$();
+const Count = schemas/* number */.aig().int().nonnegative();
+const Sha256 = schemas/* string */.YjP().regex(/^[0-9a-f]{64}$/);
+const GitSha = schemas/* string */.YjP().regex(/^[0-9a-f]{40}$/);
+const Trigger = schemas/* enum */.k5n([
     "phase_start",
     "phase_transition",
     "phase_failure",
@@ -63529,125 +63548,125 @@ const Trigger = zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n([
     "pause",
     "every_n_events",
 ]);
-const PhaseStatus = zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
+const PhaseStatus = schemas/* enum */.k5n(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
 /** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
-const PhaseState = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const PhaseState = schemas/* strictObject */.rej({
     status: PhaseStatus,
     attempt: Count,
     /** How many of the attempts were stopped on purpose: those did not die. */
     stops: Count.optional(),
     version: Count,
-    checkpoint_id: _id_js__WEBPACK_IMPORTED_MODULE_0__/* .CheckpointId */ .gq.nullable(),
+    checkpoint_id: id/* CheckpointId */.gq.nullable(),
 });
 /** Who holds the lease: enough for another session to prove that this one is dead. */
-const Holder = zod__WEBPACK_IMPORTED_MODULE_1__/* .discriminatedUnion */ .gMt("kind", [
-    zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("process"), host: Text, pid: Count, started_at: Time }),
-    zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("actions"), run_id: Count, run_attempt: Count }),
+const Holder = schemas/* discriminatedUnion */.gMt("kind", [
+    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("process"), host: Text, pid: Count, started_at: Time }),
+    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("actions"), run_id: Count, run_attempt: Count }),
 ]);
-const Lease = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const Lease = schemas/* strictObject */.rej({
     session_id: Text,
     holder: Holder,
     claimed_at: Time,
     expires_at: Time,
 });
-const TokenUsage = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ input: Count, output: Count });
-const GateResult = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const TokenUsage = schemas/* strictObject */.rej({ input: Count, output: Count });
+const GateResult = schemas/* strictObject */.rej({
     name: Text,
     type: Text,
     phase: Text,
-    status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["passed", "failed", "skipped"]),
+    status: schemas/* enum */.k5n(["passed", "failed", "skipped"]),
     summary: Text,
     details: Text,
     duration_ms: Count,
 });
-const NodeState = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-    status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["pending", "running", "complete", "failed", "skipped"]),
-    depends_on: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
+const NodeState = schemas/* strictObject */.rej({
+    status: schemas/* enum */.k5n(["pending", "running", "complete", "failed", "skipped"]),
+    depends_on: schemas/* array */.YOg(Text),
     agent: Text.nullable(),
     started_at: Time.nullable(),
     completed_at: Time.nullable(),
     result: Text.nullable(),
 });
 /** A file by what is in it: the bytes are in `artifacts/<hash>`, once for all checkpoints that name them. */
-const Artifact = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ path: RepoPath, hash: Sha256, size_bytes: Count });
+const Artifact = schemas/* strictObject */.rej({ path: RepoPath, hash: Sha256, size_bytes: Count });
 /** A file of the repo as an agent left it when it was stopped; `hash: null` means deleted. */
-const PartialFile = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const PartialFile = schemas/* strictObject */.rej({
     path: RepoPath,
-    mode: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["100644", "100755", "120000"]),
-    status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["added", "modified", "deleted"]),
+    mode: schemas/* enum */.k5n(["100644", "100755", "120000"]),
+    status: schemas/* enum */.k5n(["added", "modified", "deleted"]),
     hash: Sha256.nullable(),
     size_bytes: Count,
 });
-const Progress = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ at: Time, message: Text, percent: zod__WEBPACK_IMPORTED_MODULE_1__/* .number */ .aig().min(0).max(100).nullable() });
+const Progress = schemas/* strictObject */.rej({ at: Time, message: Text, percent: schemas/* number */.aig().min(0).max(100).nullable() });
 /** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
-const RollbackPause = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("rollback") });
+const RollbackPause = schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("rollback") });
 /** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
-const StalePause = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-    kind: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("stale"),
+const StalePause = schemas/* strictObject */.rej({
+    kind: schemas/* literal */.euz("stale"),
     body_sha256: Sha256,
     branch_sha: GitSha.nullable(),
 });
-const Pause = zod__WEBPACK_IMPORTED_MODULE_1__/* .discriminatedUnion */ .gMt("kind", [StalePause, RollbackPause]);
-const AgentState = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-    status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["pending", "running", "complete", "failed"]),
+const Pause = schemas/* discriminatedUnion */.gMt("kind", [StalePause, RollbackPause]);
+const AgentState = schemas/* strictObject */.rej({
+    status: schemas/* enum */.k5n(["pending", "running", "complete", "failed"]),
     token_usage: TokenUsage,
-    tool_invocations: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ tool: Text, at: Time.nullable(), summary: Text })),
+    tool_invocations: schemas/* array */.YOg(schemas/* strictObject */.rej({ tool: Text, at: Time.nullable(), summary: Text })),
     summary: Text,
 });
-const AgentOutput = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const AgentOutput = schemas/* strictObject */.rej({
     completed_at: Time,
     output_summary: Text,
     output_location: Text.nullable(),
 });
-const FileModified = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+const FileModified = schemas/* strictObject */.rej({
     path: Text,
-    status: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["added", "modified", "deleted"]),
-    staged: zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY(),
+    status: schemas/* enum */.k5n(["added", "modified", "deleted"]),
+    staged: schemas/* boolean */.zMY(),
 });
 /** An immutable snapshot of a run. The YAML file also ends with a hash of itself: see codec.ts. */
-const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-    checkpoint_id: _id_js__WEBPACK_IMPORTED_MODULE_0__/* .CheckpointId */ .gq,
-    version: zod__WEBPACK_IMPORTED_MODULE_1__/* .literal */ .euz("1.1"),
+const Checkpoint = schemas/* strictObject */.rej({
+    checkpoint_id: id/* CheckpointId */.gq,
+    version: schemas/* literal */.euz("1.1"),
     /** Its place in the chain, from 1. */
-    sequence: zod__WEBPACK_IMPORTED_MODULE_1__/* .number */ .aig().int().positive(),
-    type: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["PRE", "POST"]),
+    sequence: schemas/* number */.aig().int().positive(),
+    type: schemas/* enum */.k5n(["PRE", "POST"]),
     trigger: Trigger,
-    outcome: zod__WEBPACK_IMPORTED_MODULE_1__/* ["enum"] */ .k5n(["succeeded", "failed", "skipped", "approved", "interrupted"]).nullable(),
+    outcome: schemas/* enum */.k5n(["succeeded", "failed", "skipped", "approved", "interrupted"]).nullable(),
     phase_version: Count,
     created_at: Time,
     duration_ms: Count,
-    issue_number: zod__WEBPACK_IMPORTED_MODULE_1__/* .number */ .aig().int().positive(),
+    issue_number: schemas/* number */.aig().int().positive(),
     session_id: Text,
-    parent_checkpoint_id: _id_js__WEBPACK_IMPORTED_MODULE_0__/* .CheckpointId */ .gq.nullable(),
+    parent_checkpoint_id: id/* CheckpointId */.gq.nullable(),
     lease: Lease.nullable(),
-    workflow_state: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    workflow_state: schemas/* strictObject */.rej({
         workflow: Text,
         current_phase: Text,
         current_state_label: Text,
         phase_started_at: Time,
         phase_attempt: Count,
     }),
-    orchestrator_state: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    orchestrator_state: schemas/* strictObject */.rej({
         run_id: Text,
         current_phase: Text,
-        completed_phases: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        phases: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, PhaseState),
-        handled_events: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        intake_summary: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ started_by: Text, title: Text }),
+        completed_phases: schemas/* array */.YOg(Text),
+        phases: schemas/* record */.g1P(Text, PhaseState),
+        handled_events: schemas/* array */.YOg(Text),
+        intake_summary: schemas/* strictObject */.rej({ started_by: Text, title: Text }),
     }),
-    issue_snapshot: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    issue_snapshot: schemas/* strictObject */.rej({
         title: Text,
         body: Text,
-        labels: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        assignees: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
+        labels: schemas/* array */.YOg(Text),
+        assignees: schemas/* array */.YOg(Text),
         branch: BranchName.nullable(),
         head_sha: GitSha.nullable(),
         base_branch: Text,
         base_sha: GitSha,
     }),
-    team_state: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    team_state: schemas/* strictObject */.rej({
         team_id: Text,
-        members: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+        members: schemas/* array */.YOg(schemas/* strictObject */.rej({
             agent: Text,
             role: Text,
             status: Text,
@@ -63655,41 +63674,41 @@ const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
             tasks_pending: Count,
         })),
     }),
-    execution_graph: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    execution_graph: schemas/* strictObject */.rej({
         graph_id: Text,
-        completed_batches: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Count),
+        completed_batches: schemas/* array */.YOg(Count),
         current_batch: Count,
-        node_states: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, NodeState),
+        node_states: schemas/* record */.g1P(Text, NodeState),
     }),
-    agent_states: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, AgentState),
-    agent_outputs: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, AgentOutput)),
-    acp_state: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-        pending_messages: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        awaiting_response: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        conflicts_in_progress: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
+    agent_states: schemas/* record */.g1P(Text, AgentState),
+    agent_outputs: schemas/* record */.g1P(Text, schemas/* record */.g1P(Text, AgentOutput)),
+    acp_state: schemas/* strictObject */.rej({
+        pending_messages: schemas/* array */.YOg(Text),
+        awaiting_response: schemas/* array */.YOg(Text),
+        conflicts_in_progress: schemas/* array */.YOg(Text),
     }),
-    knowledge_context: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-        injected_entries: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        captured_entries: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
-        pending_captures: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
+    knowledge_context: schemas/* strictObject */.rej({
+        injected_entries: schemas/* array */.YOg(Text),
+        captured_entries: schemas/* array */.YOg(Text),
+        pending_captures: schemas/* array */.YOg(Text),
     }),
-    files_modified: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(FileModified),
-    artifacts: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, Artifact),
+    files_modified: schemas/* array */.YOg(FileModified),
+    artifacts: schemas/* record */.g1P(Text, Artifact),
     /** What each agent wrote for the next one. */
-    notes: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, Artifact),
+    notes: schemas/* record */.g1P(Text, Artifact),
     /** What an agent that was stopped had done to the repo's files so far; given to the next attempt. */
-    partial_work: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(PartialFile),
+    partial_work: schemas/* array */.YOg(PartialFile),
     /** The last lines of progress of the phase. */
-    progress: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Progress),
-    governance_results: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-        quality_gates: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(GateResult),
-        compliance_checks: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(GateResult),
-        passed: zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY(),
+    progress: schemas/* array */.YOg(Progress),
+    governance_results: schemas/* strictObject */.rej({
+        quality_gates: schemas/* array */.YOg(GateResult),
+        compliance_checks: schemas/* array */.YOg(GateResult),
+        passed: schemas/* boolean */.zMY(),
     }),
-    acceptance_criteria: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY()),
-    error: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({ code: Text, message: Text, hint: Text }).nullable(),
+    acceptance_criteria: schemas/* record */.g1P(Text, schemas/* boolean */.zMY()),
+    error: schemas/* strictObject */.rej({ code: Text, message: Text, hint: Text }).nullable(),
     note: Text.nullable(),
-    projections: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
+    projections: schemas/* strictObject */.rej({
         comment_id: Count.nullable(),
         pull_request: Count.nullable(),
         /** The commit the code branch was last seen at after Crunch had moved it. */
@@ -63697,13 +63716,13 @@ const Checkpoint = zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
     }),
     /** Why nothing goes on by itself. */
     pause: Pause.nullable(),
-    recovery_info: zod__WEBPACK_IMPORTED_MODULE_1__/* .strictObject */ .rej({
-        can_resume: zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY(),
+    recovery_info: schemas/* strictObject */.rej({
+        can_resume: schemas/* boolean */.zMY(),
         resume_from: Text.nullable(),
-        prerequisites_met: zod__WEBPACK_IMPORTED_MODULE_1__/* .boolean */ .zMY(),
-        warnings: zod__WEBPACK_IMPORTED_MODULE_1__/* .array */ .YOg(Text),
+        prerequisites_met: schemas/* boolean */.zMY(),
+        warnings: schemas/* array */.YOg(Text),
     }),
-    metadata: zod__WEBPACK_IMPORTED_MODULE_1__/* .record */ .g1P(Text, zod__WEBPACK_IMPORTED_MODULE_1__/* .json */ .Pq9()),
+    metadata: schemas/* record */.g1P(Text, schemas/* json */.Pq9()),
 });
 
 

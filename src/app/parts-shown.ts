@@ -9,12 +9,16 @@ export interface PartsShown {
   attempt<T, U>(part: string, show: () => Promise<T>, otherwise: U): Promise<T | U>;
   /** For the people on the issue. */
   remarks(): readonly string[];
-  /** Logs what failed. Throws where nothing would be tried again by itself. */
+  /** Whether something has to be shown again that nobody would try by himself. */
+  isGrave(options: { readonly isAtRest: boolean }): boolean;
+  /** Logs what failed, and throws what is grave. */
   finish(options: { readonly isAtRest: boolean }): void;
 }
 
 export function createPartsShown(log: Log, issue: number, needed: readonly string[]): PartsShown {
   const failed: { readonly part: string; readonly error: unknown }[] = [];
+  const firstGrave = (isAtRest: boolean) =>
+    failed.find(({ part, error }) => needed.includes(part) || isStop(error) || (isAtRest && mayPass(error)));
   return {
     async attempt(part, show, otherwise) {
       try {
@@ -25,12 +29,11 @@ export function createPartsShown(log: Log, issue: number, needed: readonly strin
       }
     },
     remarks: () => failed.map(({ part, error }) => renderNotShown(part, messageOf(error))),
+    isGrave: ({ isAtRest }) => firstGrave(isAtRest) !== undefined,
     finish({ isAtRest }) {
       for (const { part, error } of failed)
         log.warn(`#${issue}: ${part} could not be shown: ${messageOf(error)}`, { event: "not_shown", issue });
-      const grave = failed.find(
-        ({ part, error }) => needed.includes(part) || isStop(error) || (isAtRest && mayPass(error)),
-      );
+      const grave = firstGrave(isAtRest);
       if (grave) throw grave.error;
     },
   };

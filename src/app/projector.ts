@@ -83,12 +83,8 @@ export function createProjector(options: ProjectorOptions): Projector {
   async function projectComment(checkpoint: Checkpoint, body: string): Promise<number> {
     const issue = checkpoint.issue_number;
     if (comment?.body === body) return comment.id;
-    const id = await tracker.upsertComment(
-      issue,
-      stickyMarker,
-      body,
-      checkpoint.projections.comment_id ?? comment?.id ?? null,
-    );
+    // Only a comment that this session has found or written: a checkpoint could name that of somebody else.
+    const id = await tracker.upsertComment(issue, stickyMarker, body, comment?.id ?? null);
     comment = { id, body };
     return id;
   }
@@ -139,11 +135,13 @@ export function createProjector(options: ProjectorOptions): Projector {
       () => projectComment(checkpoint, body),
       knownComment,
     );
-    const shown =
-      isLabelRemoved || label === "leave"
-        ? issue
-        : await parts.attempt("the label", () => projectLabel(issue, labelFor(standing)), issue);
-    parts.finish({ isAtRest: standing.kind !== "running" && standing.kind !== "next" });
+    const isAtRest = standing.kind !== "running" && standing.kind !== "next";
+    // The label comes last: where it is right, the next start takes all the rest for shown.
+    const isLabelLeft = isLabelRemoved || label === "leave" || parts.isGrave({ isAtRest });
+    const shown = isLabelLeft
+      ? issue
+      : await parts.attempt("the label", () => projectLabel(issue, labelFor(standing)), issue);
+    parts.finish({ isAtRest });
     const { branch, head_sha } = checkpoint.issue_snapshot;
     const branchHead = branch !== null && isOnBranch ? head_sha : before.branch_head;
     return {

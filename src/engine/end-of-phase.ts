@@ -1,5 +1,6 @@
 import type { CheckpointChange } from "../checkpoint/create.js";
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
+import { inert, shortened } from "../markdown.js";
 import type { AgentResult, FileChange, Issue, Workspace } from "../ports.js";
 import { agentRecord, notesRecord } from "./agent-record.js";
 import { asArtifacts } from "./artifacts.js";
@@ -12,6 +13,7 @@ import type { PhasePlan } from "./plan.js";
 import { type Committed, commitNext, type Session } from "./session.js";
 import { completedPhases, endPhase, withPhase } from "./standing.js";
 import { progressKeptOf } from "./unfinished.js";
+import { visibleText } from "./visible-text.js";
 
 /** Everything that has come of a phase by its end. */
 export interface Ended {
@@ -97,9 +99,8 @@ function outcomeOf(session: Session, claim: Checkpoint, failure: Failure | null)
 async function publishable(session: Session, claim: Checkpoint, issue: Issue, code: readonly FileChange[]) {
   const { issue_snapshot: snapshot, workflow_state: state } = claim;
   if (code.length === 0) return snapshot.head_sha;
-  const firstLine = issue.title.split("\n")[0] ?? "";
-  // By characters: half of one is no text.
-  const title = [...firstLine].slice(0, 60).join("");
+  // GitHub reads commit messages too: a title that says "Fixes #1" must not close that.
+  const title = inert(shortened(visibleText(issue.title.split(/[\r\n]/)[0] ?? ""), 60));
   const message = `${state.current_phase}: ${title} (#${issue.number})`;
   const until = claim.lease?.expires_at ?? null;
   // A commit that nothing points to harms nobody, so it may be made twice.

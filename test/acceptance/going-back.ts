@@ -59,6 +59,8 @@ export function writesOf(world: World): string[] {
 }
 
 export const onlyAReply = ["POST /repos/:owner/:repo/issues/:number/comments"];
+/** A command that is refused: a reply, and a sign at the comment. */
+export const onlyARefusal = [...onlyAReply, "POST /repos/:owner/:repo/issues/comments/:comment/reactions"];
 
 /** Every commit that can be reached from this one. */
 export async function historyOf(world: World, sha: string): Promise<ReadonlySet<string>> {

@@ -8,6 +8,7 @@ import {
   latestOf,
   manual,
   newest,
+  onlyARefusal,
   onlyAReply,
   say,
   startAgain,
@@ -396,7 +397,7 @@ describe.concurrent("/crunch resume", () => {
       expect(replies).toHaveLength(3 * malformed.length);
       for (const reply of replies) expect(reply).toMatch(/is not a checkpoint id/);
       expect(replies.join()).not.toContain("$(id)");
-      expect(new Set(writesOf(world))).toEqual(new Set(onlyAReply));
+      expect(new Set(writesOf(world))).toEqual(new Set(onlyARefusal));
       const asked = world.github.requests.entries.map(({ path }) => decodeURIComponent(path)).join("\n");
       expect(asked).not.toMatch(/__proto__|workflows\/x|a3f2/);
       expect(latestOf(await world.chainOf(issue)).checkpoint_id).toBe(before);

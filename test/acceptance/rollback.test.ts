@@ -9,7 +9,7 @@ import {
   latestOf,
   manual,
   newest,
-  onlyAReply,
+  onlyARefusal,
   say,
   startAgain,
   stopBot,
@@ -229,7 +229,7 @@ describe.concurrent("a rollback", () => {
       expect.stringContaining("needs the id of the checkpoint"),
       expect.stringContaining("no checkpoint `CP-enrich-20200101-dead`"),
     ]);
-    expect(new Set(writesOf(world))).toEqual(new Set(onlyAReply));
+    expect(new Set(writesOf(world))).toEqual(new Set(onlyARefusal));
     expect(await world.chainOf(issue)).toHaveLength(chain.length);
   });
 });

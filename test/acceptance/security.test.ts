@@ -71,7 +71,6 @@ const leaking = {
     notes(leak);
     appendFileSync(process.env.CRUNCH_PROGRESS, JSON.stringify({ message: leak.replaceAll("\\n", " ") }) + "\\n");
     output("leak-" + phase + ".md", leak);
-    if (phase === "implementing") write("leak.txt", leak);
     if (phase === "validation") { result({ summary: leak }); work.validation = () => fail(leak); }
     else result({ summary: leak, outputs: [{ name: leak, path: "spec.md", summary: leak }], acceptance_criteria: { [leak]: true } });
   `,
@@ -107,14 +106,18 @@ async function allThatIsVisible(world: World, issue: number): Promise<Map<string
 
 describe.concurrent("an agent that prints tokens", () => {
   scenario(
-    "in its output, notes, progress, result and files leaves none of them anywhere",
+    "in its output, notes, progress, result and outputs leaves none of them anywhere",
     leaking,
     async (world) => {
       const issue = await begin(world);
       expect(world.phasesRun()).toEqual(["enrich", "implementing", "validation"]);
       expect(world.journal[0]?.env.MODEL_API_KEY).toBe(modelKey);
       const texts = await allThatIsVisible(world, issue);
-      for (const where of ["file leak.txt", "comment 1", "pull 2", "the bot's log"])
+      const files = [...texts].filter(
+        ([where, text]) => where.startsWith("file ") && text.includes("redacted"),
+      );
+      expect(files.length).toBeGreaterThan(0);
+      for (const where of ["comment 1", "pull 2", "the bot's log"])
         expect(texts.get(where)).toContain("redacted");
       const secrets = [modelKey, operatorToken, personalToken];
       const readable = [
@@ -142,12 +145,12 @@ const hostile = {
 
 describe.concurrent("outside text", () => {
   scenario(
-    "in a title is data: no shell reads it, and it reaches the agent as it is",
+    "in a title is data: no shell reads it, and it reaches the agent as a person sees it",
     hostile,
     async (world) => {
       const issue = await begin(world);
       await expectOneOfEverything(world, issue);
-      expect(world.journal[0]?.context.issue.title).toBe(hostileTitle);
+      expect(world.journal[0]?.context.issue.title).toBe(hostileTitle.replace(/[\u202E\u202C]/g, ""));
       for (const folder of [world.dir, join(world.dir, "tmp"), process.cwd()])
         expect(existsSync(join(folder, "canary"))).toBe(false);
       const [pull] = await world.pulls();

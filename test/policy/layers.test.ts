@@ -18,7 +18,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   migration: ["checkpoint", "yaml", "errors", "ports"],
   gates: ["ports", "markdown", "type config"],
   commands: ["ports", "checkpoint"],
-  engine: ["workflow", "gates", "commands", "checkpoint", "ports", "errors", "whole-characters"],
+  engine: ["workflow", "gates", "commands", "checkpoint", "ports", "errors", "markdown", "whole-characters"],
   render: ["markdown", "engine", "checkpoint", "workflow", "commands", "ports", "config", "errors"],
   adapters: [
     ...["ports", "checkpoint", "errors", "redact", "type engine/events", "commands", "yaml"],

@@ -65,8 +65,8 @@ export function createIssueTracker(repository: Repository, options: IssueTracker
       try {
         await octokit.reactions.createForIssueComment({ ...names, comment_id: commentId, content });
       } catch (error) {
-        // A reaction is a courtesy; the comment may be gone.
-        if (statusOf(error) !== 404 && !isUncertain(error)) throw error;
+        // A reaction is a courtesy; the comment may be gone, or the conversation locked.
+        if (![403, 404].includes(statusOf(error) ?? 0) && !isUncertain(error)) throw error;
       }
     },
   };
