@@ -59101,6 +59101,7 @@ function agentContext(session, claim, issue, workspace, notes) {
         protocol: 1,
         repository: session.repository,
         phase: claim.workflow_state.current_phase,
+        phase_version: claim.phase_version,
         attempt: claim.workflow_state.phase_attempt,
         issue: {
             number: issue.number,
@@ -59112,8 +59113,19 @@ function agentContext(session, claim, issue, workspace, notes) {
         workspace: workspace.directory,
         output_folder: session.plan.layout.folder(issue.number),
         checkpoint_id: claim.checkpoint_id,
-        previous: { summaries: Object.fromEntries(summaries), notes, error: previousError(claim) },
+        previous: {
+            summaries: Object.fromEntries(summaries),
+            notes,
+            error: previousError(claim),
+            gates: failedGates(claim),
+        },
     };
+}
+/** What they printed is what the agent has to put right. */
+function failedGates({ governance_results, workflow_state: { current_phase } }) {
+    return governance_results.quality_gates
+        .filter(({ phase, status }) => phase === current_phase && status === "failed")
+        .map(({ name, summary, details }) => ({ name, summary, details }));
 }
 function previousError(claim) {
     const error = claim.metadata.previous_error;
@@ -59963,18 +59975,12 @@ function refInUrl(name) {
 
 /** The pull request's text. It is written once; the sticky comment on the issue is what keeps up to date. */
 function renderPullRequest(checkpoint) {
-    const { issue_number: issue, issue_snapshot: snapshot, agent_outputs } = checkpoint;
-    const done = Object.values(agent_outputs)
-        .flatMap((tasks) => Object.entries(tasks))
-        .map(([phase, output]) => `- \`${phase}\`: ${(0,markdown/* plain */.pj)((0,markdown/* shortened */.vI)(output.output_summary, 500))}`);
+    const { issue_number: issue, issue_snapshot: snapshot } = checkpoint;
     const firstLine = snapshot.title.split(/[\r\n]/)[0] ?? "";
     return {
         // Merged as one commit, the title becomes its message, which GitHub reads too.
         title: `${(0,markdown/* inert */.tJ)((0,markdown/* shortened */.vI)(firstLine, 200))} (#${issue})`,
-        body: [
-            `Closes #${issue}. Crunch opened this for the work of agents; #${issue} shows where it stands, and each gate is a check here.`,
-            `**So far**\n${done.join("\n")}`,
-        ].join("\n\n"),
+        body: `Closes #${issue}. Crunch opened this for the work of agents; #${issue} shows where it stands, and each gate is a check here.`,
     };
 }
 
@@ -60049,6 +60055,7 @@ function withoutPullRequest({ issue_snapshot: { branch, head_sha, base_sha } }) 
 }
 
 ;// CONCATENATED MODULE: ./lib/render/status.js
+
 
 
 
@@ -60144,7 +60151,16 @@ function gateList(gates) {
     if (gates.length === 0)
         return "";
     const lines = gates.map((gate) => `- ${gateMarks[gate.status]} **${(0,markdown/* plain */.pj)(gate.name)}**: ${(0,markdown/* plain */.pj)(gate.summary)}`);
-    return `**Gates**\n${lines.join("\n")}`;
+    const details = gates.filter(({ status }) => status === "failed").flatMap(whatItPrinted);
+    return [`**Gates**\n${lines.join("\n")}`, ...details].join("\n\n");
+}
+/** The end of what a failed gate's command printed; its check has the rest. */
+function whatItPrinted({ name, details }) {
+    const printed = /^(`{3,})text\n([\s\S]*)\n\1$/m.exec(details)?.[2];
+    if (printed === undefined)
+        return [];
+    const shown = (0,markdown/* fenced */.OF)((0,whole_characters/* endOf */.p)(printed, 2_000));
+    return [`<details><summary>What ${(0,markdown/* plain */.pj)(name)} printed</summary>\n\n${shown}\n</details>`];
 }
 
 ;// CONCATENATED MODULE: ./lib/app/status-text.js
@@ -62684,11 +62700,18 @@ async function loadConfig(deps) {
         : await readCheckpointFile(deps);
     const checkpoint = (own.status === "ok" ? own.config.checkpoint : null) ?? defaultCheckpointConfig;
     const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
+    const isOnDefault = checkpoint.storage.branch === deps.code.defaultBranch;
     const { location, branch, compress, maxBytes } = checkpoint.storage;
     const store = deps.openStore(branch, { layout: (0,layout/* createLayout */.Vz)(location), compress, maxBytes });
     const agents = deps.authority.kind === "operator" ? deps.authority.operator.agents : config.agents;
     const redact = (0,lib_redact/* alsoHiding */.Fi)(deps.redact, handedOver(Object.values(agents)));
-    return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store, redact };
+    return {
+        config,
+        checkpoint,
+        obstacle: isOnDefault ? onDefaultBranch(deps.code.defaultBranch) : obstacleOf(problems, checkpoint),
+        store,
+        redact,
+    };
 }
 /** What is passed on to agents is secret, whatever its name; of what is set for them, what is named so. */
 function handedOver(agents) {
@@ -62703,6 +62726,11 @@ async function readCheckpointFile(deps) {
     return text === null
         ? { status: "ok", config: { checkpoint: null } }
         : parseCheckpointConfig(text, checkpointFile);
+}
+/** Only here is it known what the branch is called. Nothing of Crunch is ever written to it. */
+function onDefaultBranch(branch) {
+    const detail = `\`checkpoint.storage.branch\` is \`${branch}\`, the default branch. Checkpoints need a branch of their own, such as \`crunch/issue-{issue}\``;
+    return { code: "config_invalid", detail };
 }
 function obstacleOf(problems, { enabled }) {
     if (problems.length > 0)

@@ -159,10 +159,12 @@ export interface WorkspaceProvider {
 }
 
 /** What the agent is given, as JSON. docs/agent-contract.md describes every field. */
+/** See docs/agent-contract.md for what each of these means. */
 export interface AgentContext {
   readonly protocol: 1;
   readonly repository: string;
   readonly phase: string;
+  readonly phase_version: number;
   readonly attempt: number;
   readonly issue: {
     readonly number: number;
@@ -178,6 +180,7 @@ export interface AgentContext {
     readonly summaries: Readonly<Record<string, string>>;
     readonly notes: string | null;
     readonly error: string | null;
+    readonly gates: readonly { readonly name: string; readonly summary: string; readonly details: string }[];
   };
 }
 

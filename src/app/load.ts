@@ -51,11 +51,18 @@ export async function loadConfig(deps: Dependencies): Promise<Configured> {
     : await readCheckpointFile(deps);
   const checkpoint = (own.status === "ok" ? own.config.checkpoint : null) ?? defaultCheckpointConfig;
   const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
+  const isOnDefault = checkpoint.storage.branch === deps.code.defaultBranch;
   const { location, branch, compress, maxBytes } = checkpoint.storage;
   const store = deps.openStore(branch, { layout: createLayout(location), compress, maxBytes });
   const agents = deps.authority.kind === "operator" ? deps.authority.operator.agents : config.agents;
   const redact = alsoHiding(deps.redact, handedOver(Object.values(agents)));
-  return { config, checkpoint, obstacle: obstacleOf(problems, checkpoint), store, redact };
+  return {
+    config,
+    checkpoint,
+    obstacle: isOnDefault ? onDefaultBranch(deps.code.defaultBranch) : obstacleOf(problems, checkpoint),
+    store,
+    redact,
+  };
 }
 
 /** What is passed on to agents is secret, whatever its name; of what is set for them, what is named so. */
@@ -74,6 +81,12 @@ async function readCheckpointFile(
   return text === null
     ? { status: "ok", config: { checkpoint: null } }
     : parseCheckpointConfig(text, checkpointFile);
+}
+
+/** Only here is it known what the branch is called. Nothing of Crunch is ever written to it. */
+function onDefaultBranch(branch: string): Obstacle {
+  const detail = `\`checkpoint.storage.branch\` is \`${branch}\`, the default branch. Checkpoints need a branch of their own, such as \`crunch/issue-{issue}\``;
+  return { code: "config_invalid", detail };
 }
 
 function obstacleOf(problems: readonly ConfigProblem[], { enabled }: CheckpointConfig): Obstacle | null {

@@ -18,6 +18,7 @@ export function agentContext(
     protocol: 1,
     repository: session.repository,
     phase: claim.workflow_state.current_phase,
+    phase_version: claim.phase_version,
     attempt: claim.workflow_state.phase_attempt,
     issue: {
       number: issue.number,
@@ -29,8 +30,20 @@ export function agentContext(
     workspace: workspace.directory,
     output_folder: session.plan.layout.folder(issue.number),
     checkpoint_id: claim.checkpoint_id,
-    previous: { summaries: Object.fromEntries(summaries), notes, error: previousError(claim) },
+    previous: {
+      summaries: Object.fromEntries(summaries),
+      notes,
+      error: previousError(claim),
+      gates: failedGates(claim),
+    },
   };
+}
+
+/** What they printed is what the agent has to put right. */
+function failedGates({ governance_results, workflow_state: { current_phase } }: Checkpoint) {
+  return governance_results.quality_gates
+    .filter(({ phase, status }) => phase === current_phase && status === "failed")
+    .map(({ name, summary, details }) => ({ name, summary, details }));
 }
 
 function previousError(claim: Checkpoint): string | null {

@@ -1,6 +1,7 @@
 import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
 import { fenced, plain, shortened } from "../markdown.js";
+import { endOf } from "../whole-characters.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
 import { whatNext } from "./what-next.js";
 
@@ -119,5 +120,14 @@ function gateList(gates: readonly GateResult[]): string {
   const lines = gates.map(
     (gate) => `- ${gateMarks[gate.status]} **${plain(gate.name)}**: ${plain(gate.summary)}`,
   );
-  return `**Gates**\n${lines.join("\n")}`;
+  const details = gates.filter(({ status }) => status === "failed").flatMap(whatItPrinted);
+  return [`**Gates**\n${lines.join("\n")}`, ...details].join("\n\n");
+}
+
+/** The end of what a failed gate's command printed; its check has the rest. */
+function whatItPrinted({ name, details }: GateResult): string[] {
+  const printed = /^(`{3,})text\n([\s\S]*)\n\1$/m.exec(details)?.[2];
+  if (printed === undefined) return [];
+  const shown = fenced(endOf(printed, 2_000));
+  return [`<details><summary>What ${plain(name)} printed</summary>\n\n${shown}\n</details>`];
 }

@@ -42,6 +42,18 @@ describe.concurrent("checkpoints that are turned off", () => {
   });
 });
 
+describe("checkpoints on the default branch", () => {
+  scenario(
+    "are refused, and nothing is written there",
+    section({ storage: { branch: "main" } }),
+    async (world) => {
+      const issue = await begin(world);
+      expect(world.phasesRun()).toEqual([]);
+      expect((await world.replies(issue)).join()).toContain("Checkpoints need a branch of their own");
+    },
+  );
+});
+
 const eager = { agent_complete: true, every_n_events: 1 };
 const reporting = `report("one", 10); report("two", 20);`;
 

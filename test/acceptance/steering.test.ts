@@ -120,6 +120,7 @@ describe.concurrent("what goes wrong", () => {
       expect(await world.stateLabels(issue)).toEqual(["state:implementing"]);
       const sticky = await world.sticky(issue);
       expect(sticky).toMatch(/`implementing` failed[\s\S]*Not passed: tests \(node check.mjs: exit code 1\)/);
+      expect(sticky).toMatch(/<summary>What tests printed<\/summary>[\s\S]*the work is broken/);
       expect(sticky).toContain("`/crunch`");
       const [pull] = await world.pulls();
       const failing = (await world.checks(pull?.head.sha ?? "")).filter(
@@ -132,6 +133,11 @@ describe.concurrent("what goes wrong", () => {
       await world.idle();
       await expectOneOfEverything(world, issue);
       expect(world.phasesRun()).toEqual(["enrich", "implementing", "implementing", "validation", "docs"]);
+      expect(world.journal[2]?.context.phase_version).toBe(2);
+      expect(world.journal[2]?.context.previous.gates).toMatchObject([
+        { name: "tests", details: expect.stringContaining("the work is broken") },
+      ]);
+      expect(world.journal[3]?.context.previous.gates).toEqual([]);
     },
   );
 

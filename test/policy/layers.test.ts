@@ -19,7 +19,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   gates: ["ports", "markdown", "type config"],
   commands: ["ports", "checkpoint"],
   engine: ["workflow", "gates", "commands", "checkpoint", "ports", "errors", "markdown", "whole-characters"],
-  render: ["markdown", "engine", "checkpoint", "workflow", "commands", "ports", "config", "errors"],
+  render: [
+    "markdown",
+    "whole-characters",
+    "engine",
+    "checkpoint",
+    "workflow",
+    "commands",
+    "ports",
+    "config",
+    "errors",
+  ],
   adapters: [
     ...["ports", "checkpoint", "errors", "redact", "type engine/events", "commands", "yaml"],
     "whole-characters",

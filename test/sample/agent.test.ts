@@ -130,6 +130,7 @@ async function run(phase: string) {
       protocol: 1,
       repository: "octo/durations",
       phase,
+      phase_version: 1,
       attempt: 1,
       issue: {
         number: 42,
@@ -141,7 +142,7 @@ async function run(phase: string) {
       workspace,
       output_folder: outputFolder,
       checkpoint_id: `CP-${phase}-20250114-a3f2`,
-      previous: { summaries: {}, notes, error: null },
+      previous: { summaries: {}, notes, error: null, gates: [] },
     },
     timeoutMs: 20_000,
     signal: new AbortController().signal,

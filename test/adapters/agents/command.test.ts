@@ -20,12 +20,13 @@ function contextFor(overrides: Partial<AgentContext> = {}): AgentContext {
     protocol: 1,
     repository: "octo/app",
     phase: "enrich",
+    phase_version: 1,
     attempt: 1,
     issue: { number: 42, title: HOSTILE, body: "b", labels: [], url: "https://example.test/42" },
     workspace,
     output_folder: ".claude/crunch/42",
     checkpoint_id: "CP-enrich-20250114-a3f2",
-    previous: { summaries: {}, notes: null, error: null },
+    previous: { summaries: {}, notes: null, error: null, gates: [] },
     ...overrides,
   };
 }
