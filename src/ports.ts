@@ -159,7 +159,6 @@ export interface WorkspaceProvider {
 }
 
 /** What the agent is given, as JSON. docs/agent-contract.md describes every field. */
-/** See docs/agent-contract.md for what each of these means. */
 export interface AgentContext {
   readonly protocol: 1;
   readonly repository: string;

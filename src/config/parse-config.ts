@@ -2,8 +2,6 @@ import { didYouMean } from "./did-you-mean.js";
 import { type Finding, type Parsed, parseConfigFile } from "./problems.js";
 import { RepoConfig } from "./schema.js";
 
-export type { ConfigProblem } from "./problems.js";
-
 export interface ParseRepoConfigOptions {
   /** The bot's operator names the agents in a file of their own, so the repo's file need not have them. */
   readonly agentsElsewhere?: boolean;

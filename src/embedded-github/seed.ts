@@ -3,7 +3,7 @@ import { succeeded } from "./answer.js";
 import { objectOf, textOf } from "./json.js";
 import type { Upstream } from "./upstream.js";
 
-export type FileMode = "100644" | "100755" | "120000";
+type FileMode = "100644" | "100755" | "120000";
 export type SeedFiles = Readonly<
   Record<string, string | { readonly content: string | Buffer; readonly mode: FileMode }>
 >;

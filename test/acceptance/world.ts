@@ -23,7 +23,7 @@ import type { StorageOptions } from "../../src/checkpoint/storage-options.js";
 import { type Delivery, type EmbeddedGitHub, startEmbeddedGitHub } from "../../src/embedded-github/index.js";
 import { messageOf } from "../../src/errors.js";
 
-export const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 export const cli = join(root, "lib/entry/cli.js");
 export const names = { owner: "octo", repo: "durations" } as const;
 export const botLogin = "crunch[bot]";
@@ -498,7 +498,7 @@ export async function expectOneOfEverything(world: World, issue: number): Promis
   ]);
 }
 
-export async function startWorld(options: WorldOptions = {}): Promise<World> {
+async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "crunch-acceptance-"));
   mkdirSync(join(dir, "tmp"));
   const config = options.config === undefined ? scriptedConfig : options.config;

@@ -95,7 +95,7 @@ export async function branch(
   return sha;
 }
 
-export interface Received {
+interface Received {
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads as they are

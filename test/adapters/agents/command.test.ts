@@ -86,7 +86,7 @@ describe("what an agent is given", () => {
   });
 
   it("has the notes of the agent before it, to continue", async () => {
-    const previous = { summaries: {}, notes: "- first\n", error: null };
+    const previous = { summaries: {}, notes: "- first\n", error: null, gates: [] };
     const result = await sh('echo "- second" >> "$CRUNCH_NOTES"', { context: { previous } });
     expect(result.notes).toBe("- first\n- second\n");
   });
