@@ -59,6 +59,7 @@ async function aRepo(given: readonly { issue: Partial<Issue>; phases?: Statuses;
   const warned: string[] = [];
   const deps = {
     tracker,
+    code: { defaultBranch: "main" },
     openStore: () => store,
     readFile: async (path: string) => (path === ".github/crunch.yml" ? "agent: builder\n" : null),
     authority: { kind: "operator", operator: { agents: {}, commands: [] } },
