@@ -117,8 +117,7 @@ describe.concurrent("an agent that prints tokens", () => {
         ([where, text]) => where.startsWith("file ") && text.includes("redacted"),
       );
       expect(files.length).toBeGreaterThan(0);
-      for (const where of ["comment 1", "the bot's log"])
-        expect(texts.get(where)).toContain("redacted");
+      for (const where of ["comment 1", "the bot's log"]) expect(texts.get(where)).toContain("redacted");
       const secrets = [modelKey, operatorToken, personalToken];
       const readable = [
         ...secrets,
