@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createFileStore } from "../lib/adapters/fs/checkpoint-store.js";
 import { createMaker, firstOf, nextOf, putNext } from "./chains.mjs";
-import { loadSaver } from "./langgraph-sqlite/saver.mjs";
+import { loadLangGraph } from "./langgraph/load.mjs";
 import { quantile, timed } from "./timing.mjs";
 
 export const name = "Checkpoints: the file store beside LangGraph's SQLite saver, with the same 4 KB state";
@@ -20,7 +20,7 @@ const kinds = {
 };
 
 export async function run({ table, newFolder }) {
-  const saver = await loadSaver();
+  const saver = await loadLangGraph();
   if (saver.status === "missing") {
     console.log(
       `  SKIPPED: LangGraph's SQLite saver can't be installed here.\n  ${saver.reason.replaceAll("\n", "\n  ")}`,

@@ -45986,8 +45986,8 @@ function quoted(text) {
     return JSON.stringify(text).replace(escaped, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
-var schema = __nccwpck_require__(9017);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 2 modules
+var schema = __nccwpck_require__(8079);
 ;// CONCATENATED MODULE: ./lib/checkpoint/index-entry.js
 
 
@@ -48666,10 +48666,7 @@ var external_node_crypto_ = __nccwpck_require__(7598);
 var id = __nccwpck_require__(6553);
 // EXTERNAL MODULE: ./lib/checkpoint/recovery.js
 var recovery = __nccwpck_require__(2447);
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
-var schema = __nccwpck_require__(9017);
 ;// CONCATENATED MODULE: ./lib/checkpoint/create.js
-
 
 
 /** The next checkpoint of a chain: the parent with changes, and with what belongs to one checkpoint alone reset. */
@@ -48683,12 +48680,13 @@ function nextCheckpoint(parent, change, maker) {
         progress: [],
         metadata: {},
     };
-    const merged = { ...parent, ...own, ...change };
+    const { events: _told, ...carried } = parent;
+    const merged = { ...carried, ...own, ...change };
     const sequence = parent.sequence + 1;
     const now = maker.now();
     const { phases } = merged.orchestrator_state;
     const taken = new Set(Object.values(phases).map((state) => state.checkpoint_id));
-    return schema/* Checkpoint */.F9.parse({
+    return {
         ...merged,
         checkpoint_id: newId(merged, sequence, now, maker, (id) => taken.has(id) || id === parent.checkpoint_id),
         sequence,
@@ -48696,7 +48694,7 @@ function nextCheckpoint(parent, change, maker) {
         session_id: maker.sessionId,
         parent_checkpoint_id: parent.checkpoint_id,
         recovery_info: (0,recovery/* recoveryInfo */.O)(merged),
-    });
+    };
 }
 /** The parent a run's first checkpoint is made from. It is never stored itself. */
 function emptyRun(options) {
@@ -48757,13 +48755,13 @@ function emptyRun(options) {
 function firstCheckpoint(run, change, maker) {
     const merged = { ...run, ...change };
     const now = maker.now();
-    return schema/* Checkpoint */.F9.parse({
+    return {
         ...merged,
         checkpoint_id: newId(merged, 1, now, maker, () => false),
         created_at: now.toISOString(),
         parent_checkpoint_id: null,
         recovery_info: (0,recovery/* recoveryInfo */.O)(merged),
-    });
+    };
 }
 /** The same step on top of a checkpoint that came in between; what that one heard of stays heard of. */
 function rebased(checkpoint, parent, maker) {
@@ -61663,8 +61661,8 @@ var layout = __nccwpck_require__(6042);
 var schemas = __nccwpck_require__(2857);
 // EXTERNAL MODULE: ./lib/checkpoint/retention.js
 var retention = __nccwpck_require__(4424);
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 1 modules
-var schema = __nccwpck_require__(9017);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 2 modules
+var schema = __nccwpck_require__(8079);
 // EXTERNAL MODULE: ./lib/errors.js
 var errors = __nccwpck_require__(452);
 // EXTERNAL MODULE: ./node_modules/zod/v4/core/core.js
@@ -63514,7 +63512,7 @@ function* neededBy(added, live) {
 
 /***/ }),
 
-/***/ 9017:
+/***/ 8079:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -63550,13 +63548,78 @@ function isInside(path) {
 /** A branch, as far as it matters that it is no path to elsewhere. */
 const BranchName = schemas/* string */.YjP().max(250).refine(isInside, "the name of a branch");
 
+;// CONCATENATED MODULE: ./lib/checkpoint/run-event.js
+
+const Text = schemas/* string */.YjP();
+const Count = schemas/* number */.aig().int().nonnegative();
+const Time = iso/* datetime */.w$();
+/** What a person is asked. */
+const Question = schemas/* strictObject */.rej({
+    type: schemas/* enum */.k5n(["approval", "choice", "text"]),
+    prompt: Text,
+    /** The answers to choose from; for an approval `approve` and `reject`, for a free text none. */
+    choices: schemas/* array */.YOg(Text),
+    /** When nobody has to answer any more, and what then counts as the answer: one of its own, `skip` or `fail`. */
+    expires_at: Time.nullable(),
+    on_timeout: Text.nullable(),
+    /** How many people have to answer. */
+    needed: schemas/* number */.aig().int().positive(),
+    /** What the answer is for: the phase itself, what it produced, what to do about its failure, or a consensus. */
+    purpose: schemas/* enum */.k5n(["phase", "output", "error", "consensus"]),
+});
+const Answer = schemas/* strictObject */.rej({ response: Text, by: Text, at: Time });
+const Failure = schemas/* strictObject */.rej({ code: Text, message: Text });
+const phase = Text;
+const next = schemas/* array */.YOg(Text);
+/** One step of a run. What a run is at any moment is what its events have made of it: see replay.ts. */
+const RunEvent = schemas/* discriminatedUnion */.gMt("type", [
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:started"), workflow: Text, state: schemas/* json */.Pq9() }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:started"), phase, attempt: Count, version: Count }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:succeeded"), phase, next }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:skipped"), phase, reason: Text, next }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:failed"), phase, error: Failure }),
+    schemas/* strictObject */.rej({
+        type: schemas/* literal */.euz("phase:retrying"),
+        phase,
+        error: Failure,
+        retries: Count,
+        retry_at: Time,
+    }),
+    /** A phase led back, or jumped, to `due`: that one begins at once, and these are to be done again. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phases:reset"), phases: schemas/* array */.YOg(Text), due: Text }),
+    schemas/* strictObject */.rej({
+        type: schemas/* literal */.euz("tasks:planned"),
+        phase,
+        tasks: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ depends_on: schemas/* array */.YOg(Text), input: Text.optional() })),
+    }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:started"), phase, task: Text, at: Time }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:completed"), phase, task: Text, at: Time, result: Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:failed"), phase, task: Text, at: Time, error: Failure }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:skipped"), phase, task: Text, reason: Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("batch:completed"), phase, batch: Count }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("state:changed"), set: schemas/* record */.g1P(Text, schemas/* json */.Pq9()), unset: schemas/* array */.YOg(Text) }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:requested"), phase, question: Question, at: Time }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:received"), phase, answer: Answer }),
+    /** Nobody has to answer any more: enough people did, or the time was up. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:closed"), phase, response: Text, timed_out: schemas/* boolean */.zMY() }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("checkpoint:created"), checkpoint_id: Text, trigger: Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:finished"), phase }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:failed"), phase, error: Failure }),
+]);
+/** What a run knows besides where its phases stand: the data of the workflow, and what people are asked. */
+const RunState = schemas/* strictObject */.rej({
+    state: schemas/* record */.g1P(Text, schemas/* json */.Pq9()),
+    questions: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ question: Question, asked_at: Time, answers: schemas/* array */.YOg(Answer) })),
+});
+
 ;// CONCATENATED MODULE: ./lib/checkpoint/schema.js
 
 
 
-const Text = schemas/* string */.YjP();
-const Time = iso/* datetime */.w$();
-const Count = schemas/* number */.aig().int().nonnegative();
+
+const schema_Text = schemas/* string */.YjP();
+const schema_Time = iso/* datetime */.w$();
+const schema_Count = schemas/* number */.aig().int().nonnegative();
 const Sha256 = schemas/* string */.YjP().regex(/^[0-9a-f]{64}$/);
 const GitSha = schemas/* string */.YjP().regex(/^[0-9a-f]{40}$/);
 const Trigger = schemas/* enum */.k5n([
@@ -63580,52 +63643,61 @@ const PhaseStatus = schemas/* enum */.k5n(["pending", "running", "waiting", "suc
 /** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
 const PhaseState = schemas/* strictObject */.rej({
     status: PhaseStatus,
-    attempt: Count,
+    attempt: schema_Count,
     /** How many of the attempts were stopped on purpose: those did not die. */
-    stops: Count.optional(),
-    version: Count,
+    stops: schema_Count.optional(),
+    version: schema_Count,
     checkpoint_id: id/* CheckpointId */.gq.nullable(),
+    /** Where it led when it ended, if not where it always does. */
+    next: schemas/* array */.YOg(schema_Text).optional(),
+    /** It begins without waiting for those before it. */
+    due: schemas/* boolean */.zMY().optional(),
+    /** How often it failed and was tried again since it began, and when the next try may begin. */
+    retries: schema_Count.optional(),
+    retry_at: schema_Time.optional(),
 });
 /** Who holds the lease: enough for another session to prove that this one is dead. */
 const Holder = schemas/* discriminatedUnion */.gMt("kind", [
-    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("process"), host: Text, pid: Count, started_at: Time }),
-    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("actions"), run_id: Count, run_attempt: Count }),
+    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("process"), host: schema_Text, pid: schema_Count, started_at: schema_Time }),
+    schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("actions"), run_id: schema_Count, run_attempt: schema_Count }),
 ]);
 const Lease = schemas/* strictObject */.rej({
-    session_id: Text,
+    session_id: schema_Text,
     holder: Holder,
-    claimed_at: Time,
-    expires_at: Time,
+    claimed_at: schema_Time,
+    expires_at: schema_Time,
 });
-const TokenUsage = schemas/* strictObject */.rej({ input: Count, output: Count });
+const TokenUsage = schemas/* strictObject */.rej({ input: schema_Count, output: schema_Count });
 const GateResult = schemas/* strictObject */.rej({
-    name: Text,
-    type: Text,
-    phase: Text,
+    name: schema_Text,
+    type: schema_Text,
+    phase: schema_Text,
     status: schemas/* enum */.k5n(["passed", "failed", "skipped"]),
-    summary: Text,
-    details: Text,
-    duration_ms: Count,
+    summary: schema_Text,
+    details: schema_Text,
+    duration_ms: schema_Count,
 });
 const NodeState = schemas/* strictObject */.rej({
     status: schemas/* enum */.k5n(["pending", "running", "complete", "failed", "skipped"]),
-    depends_on: schemas/* array */.YOg(Text),
-    agent: Text.nullable(),
-    started_at: Time.nullable(),
-    completed_at: Time.nullable(),
-    result: Text.nullable(),
+    depends_on: schemas/* array */.YOg(schema_Text),
+    agent: schema_Text.nullable(),
+    started_at: schema_Time.nullable(),
+    completed_at: schema_Time.nullable(),
+    result: schema_Text.nullable(),
+    /** What the task was given, as JSON. */
+    input: schema_Text.optional(),
 });
 /** A file by what is in it: the bytes are in `artifacts/<hash>`, once for all checkpoints that name them. */
-const Artifact = schemas/* strictObject */.rej({ path: RepoPath, hash: Sha256, size_bytes: Count });
+const Artifact = schemas/* strictObject */.rej({ path: RepoPath, hash: Sha256, size_bytes: schema_Count });
 /** A file of the repo as an agent left it when it was stopped; `hash: null` means deleted. */
 const PartialFile = schemas/* strictObject */.rej({
     path: RepoPath,
     mode: schemas/* enum */.k5n(["100644", "100755", "120000"]),
     status: schemas/* enum */.k5n(["added", "modified", "deleted"]),
     hash: Sha256.nullable(),
-    size_bytes: Count,
+    size_bytes: schema_Count,
 });
-const Progress = schemas/* strictObject */.rej({ at: Time, message: Text, percent: schemas/* number */.aig().min(0).max(100).nullable() });
+const Progress = schemas/* strictObject */.rej({ at: schema_Time, message: schema_Text, percent: schemas/* number */.aig().min(0).max(100).nullable() });
 /** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
 const RollbackPause = schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("rollback") });
 /** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
@@ -63638,16 +63710,16 @@ const Pause = schemas/* discriminatedUnion */.gMt("kind", [StalePause, RollbackP
 const AgentState = schemas/* strictObject */.rej({
     status: schemas/* enum */.k5n(["pending", "running", "complete", "failed"]),
     token_usage: TokenUsage,
-    tool_invocations: schemas/* array */.YOg(schemas/* strictObject */.rej({ tool: Text, at: Time.nullable(), summary: Text })),
-    summary: Text,
+    tool_invocations: schemas/* array */.YOg(schemas/* strictObject */.rej({ tool: schema_Text, at: schema_Time.nullable(), summary: schema_Text })),
+    summary: schema_Text,
 });
 const AgentOutput = schemas/* strictObject */.rej({
-    completed_at: Time,
-    output_summary: Text,
-    output_location: Text.nullable(),
+    completed_at: schema_Time,
+    output_summary: schema_Text,
+    output_location: schema_Text.nullable(),
 });
 const FileModified = schemas/* strictObject */.rej({
-    path: Text,
+    path: schema_Text,
     status: schemas/* enum */.k5n(["added", "modified", "deleted"]),
     staged: schemas/* boolean */.zMY(),
 });
@@ -63660,70 +63732,70 @@ const Checkpoint = schemas/* strictObject */.rej({
     type: schemas/* enum */.k5n(["PRE", "POST"]),
     trigger: Trigger,
     outcome: schemas/* enum */.k5n(["succeeded", "failed", "skipped", "approved", "interrupted"]).nullable(),
-    phase_version: Count,
-    created_at: Time,
-    duration_ms: Count,
+    phase_version: schema_Count,
+    created_at: schema_Time,
+    duration_ms: schema_Count,
     issue_number: schemas/* number */.aig().int().positive(),
-    session_id: Text,
+    session_id: schema_Text,
     parent_checkpoint_id: id/* CheckpointId */.gq.nullable(),
     lease: Lease.nullable(),
     workflow_state: schemas/* strictObject */.rej({
-        workflow: Text,
-        current_phase: Text,
-        current_state_label: Text,
-        phase_started_at: Time,
-        phase_attempt: Count,
+        workflow: schema_Text,
+        current_phase: schema_Text,
+        current_state_label: schema_Text,
+        phase_started_at: schema_Time,
+        phase_attempt: schema_Count,
     }),
     orchestrator_state: schemas/* strictObject */.rej({
-        run_id: Text,
-        current_phase: Text,
-        completed_phases: schemas/* array */.YOg(Text),
-        phases: schemas/* record */.g1P(Text, PhaseState),
-        handled_events: schemas/* array */.YOg(Text),
-        intake_summary: schemas/* strictObject */.rej({ started_by: Text, title: Text }),
+        run_id: schema_Text,
+        current_phase: schema_Text,
+        completed_phases: schemas/* array */.YOg(schema_Text),
+        phases: schemas/* record */.g1P(schema_Text, PhaseState),
+        handled_events: schemas/* array */.YOg(schema_Text),
+        intake_summary: schemas/* strictObject */.rej({ started_by: schema_Text, title: schema_Text }),
     }),
     issue_snapshot: schemas/* strictObject */.rej({
-        title: Text,
-        body: Text,
-        labels: schemas/* array */.YOg(Text),
-        assignees: schemas/* array */.YOg(Text),
+        title: schema_Text,
+        body: schema_Text,
+        labels: schemas/* array */.YOg(schema_Text),
+        assignees: schemas/* array */.YOg(schema_Text),
         branch: BranchName.nullable(),
         head_sha: GitSha.nullable(),
-        base_branch: Text,
+        base_branch: schema_Text,
         base_sha: GitSha,
     }),
     team_state: schemas/* strictObject */.rej({
-        team_id: Text,
+        team_id: schema_Text,
         members: schemas/* array */.YOg(schemas/* strictObject */.rej({
-            agent: Text,
-            role: Text,
-            status: Text,
-            tasks_completed: Count,
-            tasks_pending: Count,
+            agent: schema_Text,
+            role: schema_Text,
+            status: schema_Text,
+            tasks_completed: schema_Count,
+            tasks_pending: schema_Count,
         })),
     }),
     execution_graph: schemas/* strictObject */.rej({
-        graph_id: Text,
-        completed_batches: schemas/* array */.YOg(Count),
-        current_batch: Count,
-        node_states: schemas/* record */.g1P(Text, NodeState),
+        graph_id: schema_Text,
+        completed_batches: schemas/* array */.YOg(schema_Count),
+        current_batch: schema_Count,
+        node_states: schemas/* record */.g1P(schema_Text, NodeState),
     }),
-    agent_states: schemas/* record */.g1P(Text, AgentState),
-    agent_outputs: schemas/* record */.g1P(Text, schemas/* record */.g1P(Text, AgentOutput)),
+    agent_states: schemas/* record */.g1P(schema_Text, AgentState),
+    agent_outputs: schemas/* record */.g1P(schema_Text, schemas/* record */.g1P(schema_Text, AgentOutput)),
     acp_state: schemas/* strictObject */.rej({
-        pending_messages: schemas/* array */.YOg(Text),
-        awaiting_response: schemas/* array */.YOg(Text),
-        conflicts_in_progress: schemas/* array */.YOg(Text),
+        pending_messages: schemas/* array */.YOg(schema_Text),
+        awaiting_response: schemas/* array */.YOg(schema_Text),
+        conflicts_in_progress: schemas/* array */.YOg(schema_Text),
     }),
     knowledge_context: schemas/* strictObject */.rej({
-        injected_entries: schemas/* array */.YOg(Text),
-        captured_entries: schemas/* array */.YOg(Text),
-        pending_captures: schemas/* array */.YOg(Text),
+        injected_entries: schemas/* array */.YOg(schema_Text),
+        captured_entries: schemas/* array */.YOg(schema_Text),
+        pending_captures: schemas/* array */.YOg(schema_Text),
     }),
     files_modified: schemas/* array */.YOg(FileModified),
-    artifacts: schemas/* record */.g1P(Text, Artifact),
+    artifacts: schemas/* record */.g1P(schema_Text, Artifact),
     /** What each agent wrote for the next one. */
-    notes: schemas/* record */.g1P(Text, Artifact),
+    notes: schemas/* record */.g1P(schema_Text, Artifact),
     /** What an agent that was stopped had done to the repo's files so far; given to the next attempt. */
     partial_work: schemas/* array */.YOg(PartialFile),
     /** The last lines of progress of the phase. */
@@ -63733,12 +63805,12 @@ const Checkpoint = schemas/* strictObject */.rej({
         compliance_checks: schemas/* array */.YOg(GateResult),
         passed: schemas/* boolean */.zMY(),
     }),
-    acceptance_criteria: schemas/* record */.g1P(Text, schemas/* boolean */.zMY()),
-    error: schemas/* strictObject */.rej({ code: Text, message: Text, hint: Text }).nullable(),
-    note: Text.nullable(),
+    acceptance_criteria: schemas/* record */.g1P(schema_Text, schemas/* boolean */.zMY()),
+    error: schemas/* strictObject */.rej({ code: schema_Text, message: schema_Text, hint: schema_Text }).nullable(),
+    note: schema_Text.nullable(),
     projections: schemas/* strictObject */.rej({
-        comment_id: Count.nullable(),
-        pull_request: Count.nullable(),
+        comment_id: schema_Count.nullable(),
+        pull_request: schema_Count.nullable(),
         /** The commit the code branch was last seen at after Crunch had moved it. */
         branch_head: GitSha.nullable(),
     }),
@@ -63746,11 +63818,14 @@ const Checkpoint = schemas/* strictObject */.rej({
     pause: Pause.nullable(),
     recovery_info: schemas/* strictObject */.rej({
         can_resume: schemas/* boolean */.zMY(),
-        resume_from: Text.nullable(),
+        resume_from: schema_Text.nullable(),
         prerequisites_met: schemas/* boolean */.zMY(),
-        warnings: schemas/* array */.YOg(Text),
+        warnings: schemas/* array */.YOg(schema_Text),
     }),
-    metadata: schemas/* record */.g1P(Text, schemas/* json */.Pq9()),
+    metadata: schemas/* record */.g1P(schema_Text, schemas/* json */.Pq9()),
+    run_state: RunState.optional(),
+    /** What happened since the checkpoint before. */
+    events: schemas/* array */.YOg(RunEvent).optional(),
 });
 
 

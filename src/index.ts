@@ -18,8 +18,37 @@ export { assessFreshness, type Freshness, type StaleKind, type World } from "./c
 export type { IndexEntry } from "./checkpoint/index-entry.js";
 export type { Findings, Moment, Task, TaskReport } from "./checkpoint/moments/moment.js";
 export { defaultRetention, type RetentionPolicy } from "./checkpoint/retention.js";
+export type { Answer, Question, RunEvent, RunEventType } from "./checkpoint/run-event.js";
 export { type Artifact, Checkpoint, type GateResult, type PhaseState, Trigger } from "./checkpoint/schema.js";
 export type { StorageOptions } from "./checkpoint/storage-options.js";
 export { CrunchError } from "./errors.js";
 export type { CheckpointStore, FileChange, PutOptions, PutResult } from "./ports.js";
 export { renderDiffMarkdown, renderDiffText } from "./render/diff.js";
+export { type AnswerOptions, answer } from "./runtime/answer.js";
+export type { OpenQuestion, RunResult } from "./runtime/run-result.js";
+export { runWorkflow } from "./runtime/run-workflow.js";
+export type { RunOptions } from "./runtime/session.js";
+export { defineWorkflow, type WorkflowDefinition, type WorkflowOptions } from "./workflow/define-workflow.js";
+export {
+  type AgentPhase,
+  agentPhase,
+  type ConsensusPhase,
+  type ConsensusResult,
+  consensusPhase,
+  type ErrorPolicy,
+  type HumanPhase,
+  type HumanRequest,
+  humanPhase,
+  type Next,
+  type PhaseContext,
+  type PhaseDefinition,
+  type TaskContext,
+  type TaskDefinition,
+  type TasksPhase,
+  type TerminalPhase,
+  type TimeLimits,
+  tasksPhase,
+  terminalPhase,
+  type Vote,
+} from "./workflow/definition.js";
+export { type RunRecord, recordOf, replay } from "./workflow/replay.js";

@@ -1,5 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answer, createFileStore } from "crunch";
 import { afterEach, expect, it, vi } from "vitest";
+import { release, releaseWorkflow } from "../examples/release-workflow.js";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -33,4 +37,44 @@ it("the example of the library dies, goes on, compares and goes back, as its pag
   }
   expect(output).toContain("notes/builder.md");
   expect(page).toContain(source.trimEnd());
+});
+
+it("the example of a workflow checks, asks, stops at what fails, and publishes each package once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "crunch-example-"));
+  try {
+    const done: string[] = [];
+    let isDown = true;
+    const tools = {
+      check: async (name: string) => void done.push(`check ${name}`),
+      publish: async (name: string) => {
+        if (name === "b" && isDown) throw new Error("the registry is down");
+        done.push(`publish ${name}`);
+      },
+    };
+    const packages = ["a", "b", "c"];
+    const workflow = releaseWorkflow(packages, tools);
+    const say = (phase: string, response: string) =>
+      answer(workflow, { store: createFileStore(folder), issue: 1, phase, response, by: "ana" });
+    expect(await release(folder, packages, tools)).toMatchObject({
+      status: "waiting",
+      questions: [{ phase: "approve", prompt: "Publish a, b, c?" }],
+    });
+    await say("approve", "approve");
+    expect(await release(folder, packages, tools)).toMatchObject({
+      status: "waiting",
+      questions: [{ phase: "publish", prompt: expect.stringContaining("the registry is down") }],
+    });
+    isDown = false;
+    await say("publish", "retry");
+    expect(await release(folder, packages, tools)).toMatchObject({
+      status: "finished",
+      state: { published: ["a", "b", "c"] },
+    });
+    expect(done).toEqual([
+      ...packages.map((name) => `check ${name}`),
+      ...packages.map((name) => `publish ${name}`),
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,6 +1,6 @@
 import { type CheckpointId, newCheckpointId } from "./id.js";
 import { recoveryInfo } from "./recovery.js";
-import { Checkpoint } from "./schema.js";
+import type { Checkpoint } from "./schema.js";
 
 /** What every checkpoint of a run says anew; the rest is carried over from the one before. */
 export type CheckpointChange = Pick<Checkpoint, "type" | "trigger" | "outcome"> &
@@ -25,12 +25,13 @@ export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, mak
     progress: [],
     metadata: {},
   };
-  const merged = { ...parent, ...own, ...change };
+  const { events: _told, ...carried } = parent;
+  const merged = { ...carried, ...own, ...change };
   const sequence = parent.sequence + 1;
   const now = maker.now();
   const { phases } = merged.orchestrator_state;
   const taken = new Set(Object.values(phases).map((state) => state.checkpoint_id));
-  return Checkpoint.parse({
+  return {
     ...merged,
     checkpoint_id: newId(merged, sequence, now, maker, (id) => taken.has(id) || id === parent.checkpoint_id),
     sequence,
@@ -38,7 +39,7 @@ export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, mak
     session_id: maker.sessionId,
     parent_checkpoint_id: parent.checkpoint_id,
     recovery_info: recoveryInfo(merged),
-  });
+  };
 }
 
 /** The parent a run's first checkpoint is made from. It is never stored itself. */
@@ -113,13 +114,13 @@ export function firstCheckpoint(
 ): Checkpoint {
   const merged = { ...run, ...change };
   const now = maker.now();
-  return Checkpoint.parse({
+  return {
     ...merged,
     checkpoint_id: newId(merged, 1, now, maker, () => false),
     created_at: now.toISOString(),
     parent_checkpoint_id: null,
     recovery_info: recoveryInfo(merged),
-  });
+  };
 }
 
 /** The same step on top of a checkpoint that came in between; what that one heard of stays heard of. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CheckpointId } from "./id.js";
 import { BranchName, RepoPath } from "./repo-path.js";
+import { RunEvent, RunState } from "./run-event.js";
 
 const Text = z.string();
 const Time = z.iso.datetime();
@@ -38,6 +39,13 @@ export const PhaseState = z.strictObject({
   stops: Count.optional(),
   version: Count,
   checkpoint_id: CheckpointId.nullable(),
+  /** Where it led when it ended, if not where it always does. */
+  next: z.array(Text).optional(),
+  /** It begins without waiting for those before it. */
+  due: z.boolean().optional(),
+  /** How often it failed and was tried again since it began, and when the next try may begin. */
+  retries: Count.optional(),
+  retry_at: Time.optional(),
 });
 export type PhaseState = z.infer<typeof PhaseState>;
 
@@ -77,6 +85,8 @@ const NodeState = z.strictObject({
   started_at: Time.nullable(),
   completed_at: Time.nullable(),
   result: Text.nullable(),
+  /** What the task was given, as JSON. */
+  input: Text.optional(),
 });
 
 /** A file by what is in it: the bytes are in `artifacts/<hash>`, once for all checkpoints that name them. */
@@ -228,5 +238,8 @@ export const Checkpoint = z.strictObject({
     warnings: z.array(Text),
   }),
   metadata: z.record(Text, z.json()),
+  run_state: RunState.optional(),
+  /** What happened since the checkpoint before. */
+  events: z.array(RunEvent).optional(),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;

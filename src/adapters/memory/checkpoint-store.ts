@@ -76,7 +76,9 @@ export function createMemoryStore(
     const indexBytes = Buffer.from(next.index.text);
     parsed.set(indexBytes, next.index);
     files.set(layout.index, indexBytes);
-    files.set(layout.checkpoint(id, storage.compress), Buffer.from(content));
+    const bytes = Buffer.from(content);
+    decoded.set(bytes, checkpoint);
+    files.set(layout.checkpoint(id, storage.compress), bytes);
     files.set(layout.latest, Buffer.from(fileName(id, storage.compress)));
     chains.set(issue, files);
     return { status: "stored", commit: id };

@@ -8,14 +8,18 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const requireThere = createRequire(join(folder, "package.json"));
-const names = ["@langchain/langgraph-checkpoint-sqlite", "@langchain/langgraph-checkpoint"];
+const names = [
+  "@langchain/langgraph-checkpoint-sqlite",
+  "@langchain/langgraph-checkpoint",
+  "@langchain/langgraph",
+];
 
-/** The saver's modules and version, or the reason why they can't be had here. */
-export async function loadSaver() {
+/** Its modules and versions, or the reason why they can't be had here. */
+export async function loadLangGraph() {
   const found = await tryLoad();
   if (found.status === "loaded") return found;
   console.log(
-    "  Installing LangGraph's SQLite saver to bench/langgraph-sqlite/node_modules, which may take a minute.\n",
+    "  Installing LangGraph's SQLite saver to bench/langgraph/node_modules, which may take a minute.\n",
   );
   const args = ["ci", "--prefix", folder, "--no-audit", "--no-fund"];
   const npm = spawnSync("npm", args, { encoding: "utf8", timeout: 240_000 });
@@ -28,12 +32,13 @@ export async function loadSaver() {
 async function tryLoad() {
   if (!existsSync(join(folder, "node_modules"))) return { status: "missing", reason: "not installed" };
   try {
-    const [{ SqliteSaver }, { uuid6 }] = await Promise.all(
+    const [{ SqliteSaver }, { uuid6 }, graph] = await Promise.all(
       names.map((name) => import(pathToFileURL(requireThere.resolve(name)).href)),
     );
     // The native part is loaded with the first database only.
     SqliteSaver.fromConnString(":memory:").db.close();
-    return { status: "loaded", SqliteSaver, uuid6, version: versionOf(names[0]) };
+    const [version, , graphVersion] = names.map(versionOf);
+    return { status: "loaded", SqliteSaver, uuid6, graph, version, graphVersion };
   } catch (error) {
     return { status: "missing", reason: error instanceof Error ? error.message : String(error) };
   }

@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+const Text = z.string();
+const Count = z.number().int().nonnegative();
+const Time = z.iso.datetime();
+
+/** What a person is asked. */
+export const Question = z.strictObject({
+  type: z.enum(["approval", "choice", "text"]),
+  prompt: Text,
+  /** The answers to choose from; for an approval `approve` and `reject`, for a free text none. */
+  choices: z.array(Text),
+  /** When nobody has to answer any more, and what then counts as the answer: one of its own, `skip` or `fail`. */
+  expires_at: Time.nullable(),
+  on_timeout: Text.nullable(),
+  /** How many people have to answer. */
+  needed: z.number().int().positive(),
+  /** What the answer is for: the phase itself, what it produced, what to do about its failure, or a consensus. */
+  purpose: z.enum(["phase", "output", "error", "consensus"]),
+});
+export type Question = z.infer<typeof Question>;
+
+export const Answer = z.strictObject({ response: Text, by: Text, at: Time });
+export type Answer = z.infer<typeof Answer>;
+
+const Failure = z.strictObject({ code: Text, message: Text });
+const phase = Text;
+const next = z.array(Text);
+
+/** One step of a run. What a run is at any moment is what its events have made of it: see replay.ts. */
+export const RunEvent = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("run:started"), workflow: Text, state: z.json() }),
+  z.strictObject({ type: z.literal("phase:started"), phase, attempt: Count, version: Count }),
+  z.strictObject({ type: z.literal("phase:succeeded"), phase, next }),
+  z.strictObject({ type: z.literal("phase:skipped"), phase, reason: Text, next }),
+  z.strictObject({ type: z.literal("phase:failed"), phase, error: Failure }),
+  z.strictObject({
+    type: z.literal("phase:retrying"),
+    phase,
+    error: Failure,
+    retries: Count,
+    retry_at: Time,
+  }),
+  /** A phase led back, or jumped, to `due`: that one begins at once, and these are to be done again. */
+  z.strictObject({ type: z.literal("phases:reset"), phases: z.array(Text), due: Text }),
+  z.strictObject({
+    type: z.literal("tasks:planned"),
+    phase,
+    tasks: z.record(Text, z.strictObject({ depends_on: z.array(Text), input: Text.optional() })),
+  }),
+  z.strictObject({ type: z.literal("task:started"), phase, task: Text, at: Time }),
+  z.strictObject({ type: z.literal("task:completed"), phase, task: Text, at: Time, result: Text }),
+  z.strictObject({ type: z.literal("task:failed"), phase, task: Text, at: Time, error: Failure }),
+  z.strictObject({ type: z.literal("task:skipped"), phase, task: Text, reason: Text }),
+  z.strictObject({ type: z.literal("batch:completed"), phase, batch: Count }),
+  z.strictObject({ type: z.literal("state:changed"), set: z.record(Text, z.json()), unset: z.array(Text) }),
+  z.strictObject({ type: z.literal("input:requested"), phase, question: Question, at: Time }),
+  z.strictObject({ type: z.literal("input:received"), phase, answer: Answer }),
+  /** Nobody has to answer any more: enough people did, or the time was up. */
+  z.strictObject({ type: z.literal("input:closed"), phase, response: Text, timed_out: z.boolean() }),
+  z.strictObject({ type: z.literal("checkpoint:created"), checkpoint_id: Text, trigger: Text }),
+  z.strictObject({ type: z.literal("run:finished"), phase }),
+  z.strictObject({ type: z.literal("run:failed"), phase, error: Failure }),
+]);
+export type RunEvent = z.infer<typeof RunEvent>;
+export type RunEventType = RunEvent["type"];
+
+/** What a run knows besides where its phases stand: the data of the workflow, and what people are asked. */
+export const RunState = z.strictObject({
+  state: z.record(Text, z.json()),
+  questions: z.record(Text, z.strictObject({ question: Question, asked_at: Time, answers: z.array(Answer) })),
+});
+export type RunState = z.infer<typeof RunState>;

@@ -1,0 +1,66 @@
+import type { RunState } from "../checkpoint/run-event.js";
+import { CrunchError } from "../errors.js";
+import type { StateOf } from "../workflow/define-workflow.js";
+import type { Vote } from "../workflow/definition.js";
+import { endFailed, endSkipped, endSucceeded } from "./ending.js";
+import { endConsensus, keptOutput } from "./lifecycle.js";
+import type { PhaseRun } from "./phase-run.js";
+import { fromJson, nodesOf } from "./phase-tasks.js";
+
+type Asked = RunState["questions"][string];
+
+/** Whether nobody has to be waited for any more. */
+export function isAnswered({ question, answers }: Asked, now: Date): boolean {
+  const isOver = question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
+  const isRejected =
+    question.purpose === "consensus" && answers.some(({ response }) => response === "reject");
+  return isOver || isRejected || answers.length >= question.needed;
+}
+
+/** Carries out what the answer to a phase's question means for it. */
+export function closeQuestion<S extends StateOf>(
+  run: PhaseRun<S>,
+  { question, answers }: Asked,
+  now: Date,
+): void {
+  const { recorder, name: phase } = run;
+  const isShort = answers.length < question.needed && !answers.some(({ response }) => response === "reject");
+  const timed_out =
+    isShort && question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
+  const last = answers.findLast(({ response }) => response === "reject") ?? answers.at(-1);
+  const response = timed_out ? (question.on_timeout ?? "fail") : (last?.response ?? "");
+  recorder.tell({ type: "input:closed", phase, response, timed_out });
+  if (timed_out && response === "fail") throw inputTimeout(phase);
+  if (timed_out && response === "skip") endSkipped(run, "nobody answered in time");
+  else if (question.purpose === "error") afterError(run, response);
+  else if (question.purpose === "consensus") endVote(run, response);
+  else {
+    const { onResponse } = run.phase as { onResponse?: (response: string, draft: S) => void };
+    recorder.update((draft) => onResponse?.(response, draft));
+    endSucceeded(run, question.purpose === "output" ? keptOutput(run) : response);
+  }
+}
+
+function afterError<S extends StateOf>(run: PhaseRun<S>, response: string): void {
+  const { recorder, name: phase } = run;
+  const retries = recorder.record.phases[phase]?.retries ?? 0;
+  const error = { code: "asked", message: "a person answered" };
+  if (response === "skip") endSkipped(run, "a person decided to skip it");
+  else if (response === "fail") endFailed(run, { code: "asked", message: "a person decided to let it fail" });
+  else recorder.tell({ type: "phase:retrying", phase, error, retries: retries + 1, retry_at: run.now() });
+}
+
+function endVote<S extends StateOf>(run: PhaseRun<S>, response: string): void {
+  if (run.phase.type !== "consensus") throw new Error(`${run.name} is no consensus`);
+  const names = Object.keys(run.phase.voters);
+  const nodes = Object.values(nodesOf(run));
+  const votes = Object.fromEntries(
+    names.map((name, at) => [name, fromJson(nodes[at]?.result ?? "null") as Vote]),
+  );
+  endConsensus(run, run.phase, votes, response === "approve", "a person said no");
+}
+
+function inputTimeout(phase: string): CrunchError {
+  const message = `Nobody answered the question of \`${phase}\` in time.`;
+  return new CrunchError({ code: "input_timeout", message, hint: "Try again to ask anew." });
+}

@@ -1,0 +1,34 @@
+import type { Question } from "../checkpoint/run-event.js";
+import type { StateOf } from "../workflow/define-workflow.js";
+import type { ConsensusPhase, HumanRequest } from "../workflow/definition.js";
+import type { PhaseRun } from "./phase-run.js";
+
+/** A request as it is stored: with the time it ends, and what counts then. */
+export function questionFor(request: HumanRequest, purpose: Question["purpose"], now: string): Question {
+  const { type, prompt, timeoutMs, onTimeout = "fail" } = request;
+  const choices = type === "approval" ? ["approve", "reject"] : type === "choice" ? [...request.choices] : [];
+  return {
+    ...{ type, prompt, choices, needed: 1, purpose },
+    expires_at: timeoutMs === undefined ? null : later(now, timeoutMs),
+    on_timeout: timeoutMs === undefined ? null : typeof onTimeout === "string" ? onTimeout : onTimeout.answer,
+  };
+}
+
+export function peoplesQuestion(
+  { needed, prompt, timeoutMs }: NonNullable<ConsensusPhase<never, string>["people"]>,
+  now: string,
+): Question {
+  const request = { type: "approval", prompt, ...(timeoutMs !== undefined && { timeoutMs }) } as const;
+  return { ...questionFor(request, "consensus", now), needed };
+}
+
+export function errorQuestion(prompt: string): Question {
+  const choices = ["retry", "skip", "fail"];
+  return { type: "choice", prompt, choices, needed: 1, purpose: "error", expires_at: null, on_timeout: null };
+}
+
+const later = (now: string, ms: number) => new Date(Date.parse(now) + ms).toISOString();
+
+export function ask<S extends StateOf>(run: PhaseRun<S>, question: Question): void {
+  run.recorder.tell({ type: "input:requested", phase: run.name, question, at: run.now() });
+}

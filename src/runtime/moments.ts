@@ -1,0 +1,21 @@
+import type { RunEvent } from "../checkpoint/run-event.js";
+import { failureOf } from "./phase-run.js";
+import type { Moment } from "./recorder.js";
+
+/** The checkpoint that the end of a try is worth. */
+export function momentOf(phase: string, status: string | undefined, failure: unknown): Moment {
+  const error = failure === null ? null : { ...failureOf(failure), hint: "" };
+  if (status === "failed") return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error };
+  if (status === "waiting")
+    return { type: "PRE", trigger: failure === null ? "before_human" : "pause", outcome: null, phase, error };
+  if (status === "skipped") return { type: "POST", trigger: "phase_transition", outcome: "skipped", phase };
+  // It is to be tried again.
+  if (failure !== null) return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error };
+  return { type: "POST", trigger: "phase_transition", outcome: "succeeded", phase };
+}
+
+/** A phase that failed is to be tried again, because somebody asked for it. */
+export function retried(phase: string, now: Date): RunEvent {
+  const error = { code: "asked", message: "somebody asked to try again" };
+  return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
+}

@@ -1,0 +1,216 @@
+import {
+  type CheckpointChange,
+  emptyRun,
+  firstCheckpoint,
+  type Maker,
+  nextCheckpoint,
+} from "../checkpoint/create.js";
+import type { RunEvent, RunState } from "../checkpoint/run-event.js";
+import type { Checkpoint } from "../checkpoint/schema.js";
+import { CrunchError } from "../errors.js";
+import type { CheckpointStore } from "../ports.js";
+import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
+import { apply, emptyRecord, type RunRecord, recordOf, stateChange } from "../workflow/replay.js";
+
+/** Why a checkpoint is made, and the phase it is about. */
+export interface Moment {
+  readonly type: Checkpoint["type"];
+  readonly trigger: Checkpoint["trigger"];
+  readonly outcome: Checkpoint["outcome"];
+  readonly phase: string;
+  readonly error?: Checkpoint["error"];
+}
+
+export interface RecorderOptions<S extends StateOf> {
+  readonly workflow: WorkflowDefinition<S>;
+  readonly store: CheckpointStore;
+  readonly issue: number;
+  readonly title: string;
+  readonly maker: Maker;
+  readonly onEvent: (event: RunEvent) => void;
+}
+
+/** Holds what a run is, changes it by events alone, and commits it. */
+export class Recorder<S extends StateOf> {
+  readonly record: RunRecord;
+  #latest: Checkpoint | null;
+  #events: RunEvent[] = [];
+  #saving: Promise<unknown> = Promise.resolve();
+  #broken: unknown = null;
+  /** The phase that was last heard of, and whether so much happened that a checkpoint is on its way. */
+  #phase: string;
+  #isFull = false;
+
+  constructor(
+    private readonly options: RecorderOptions<S>,
+    latest: Checkpoint | null,
+    isNewRun: boolean,
+  ) {
+    this.#latest = latest;
+    this.#phase = options.workflow.first;
+    this.record = latest && !isNewRun ? recordOf(latest) : emptyRecord();
+    if (isNewRun) {
+      const state = asJson(options.workflow.initial);
+      this.tell({ type: "run:started", workflow: options.workflow.name, state });
+    }
+  }
+
+  /** Why nothing more can be committed; null while it can. */
+  get broken(): unknown {
+    return this.#broken;
+  }
+
+  get latest(): Checkpoint | null {
+    return this.#latest;
+  }
+
+  tell(...events: readonly RunEvent[]): void {
+    for (const event of events) {
+      apply(this.options.workflow.graph, this.record, event);
+      this.#events.push(event);
+      this.options.onEvent(event);
+      if ("phase" in event) this.#phase = event.phase;
+    }
+    if (this.#events.length < this.options.workflow.snapshotEvery || this.#isFull) return;
+    this.#isFull = true;
+    // Its failure is found by whoever saves next.
+    this.save({ type: "POST", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => {});
+  }
+
+  /** Changes the workflow's data by a function that changes a copy of it. */
+  update(change: (draft: S) => void): void {
+    const event = stateChange(this.record.state, asJson(this.changed(change)));
+    if (event) this.tell(event);
+  }
+
+  /** What the data would be after a change. */
+  changed(change: (draft: S) => void): S {
+    const draft = this.state();
+    change(draft);
+    return draft;
+  }
+
+  /** A copy of the workflow's data. */
+  state(): S {
+    return structuredClone(this.record.state) as S;
+  }
+
+  /** Commits what has happened so far. One after the other: each builds on the one before. */
+  save(moment: Moment): Promise<void> {
+    const saved = this.#saving.then(() => {
+      // What follows one that was not stored would stand on nothing.
+      if (this.#broken !== null) throw this.#broken;
+      return this.#commit(moment);
+    });
+    this.#saving = saved.catch((error: unknown) => {
+      this.#broken ??= error;
+    });
+    return saved;
+  }
+
+  async #commit(moment: Moment): Promise<void> {
+    const { store, issue, maker } = this.options;
+    const before = this.#latest;
+    const events = this.#events;
+    this.#events = [];
+    this.#isFull = false;
+    const change = this.#change(moment, events);
+    const isFirst = events[0]?.type === "run:started";
+    const run = before && !isFirst ? null : this.#empty(moment.phase);
+    const make = () =>
+      before === null
+        ? firstCheckpoint(run ?? this.#empty(moment.phase), change, maker)
+        : nextCheckpoint(before, { ...run, ...change }, maker);
+    const { next, result } = await putNew(store, make, before?.checkpoint_id ?? null);
+    if (result.status === "conflict") throw gaveWay(issue, result.latest);
+    this.#latest = next;
+    this.tell({ type: "checkpoint:created", checkpoint_id: next.checkpoint_id, trigger: next.trigger });
+  }
+
+  #change({ phase, error = null, ...kind }: Moment, events: RunEvent[]): CheckpointChange {
+    const { record } = this;
+    const now = this.options.maker.now().toISOString();
+    const state = record.phases[phase];
+    const before = this.#latest;
+    const run = before && events[0]?.type !== "run:started" ? before : this.#empty(phase);
+    const completed = Object.entries(record.phases).flatMap(([name, { status }]) =>
+      status === "succeeded" ? [name] : [],
+    );
+    return {
+      ...kind,
+      error,
+      phase_version: state?.version ?? 0,
+      workflow_state: {
+        workflow: this.options.workflow.name,
+        current_phase: phase,
+        current_state_label: `state:${phase}`,
+        phase_started_at: now,
+        phase_attempt: state?.attempt ?? 0,
+      },
+      orchestrator_state: {
+        ...run.orchestrator_state,
+        current_phase: phase,
+        completed_phases: completed,
+        phases: { ...record.phases },
+      },
+      execution_graph: {
+        ...run.execution_graph,
+        completed_batches: record.completedBatches,
+        current_batch: record.completedBatches.length + 1,
+        node_states: { ...record.nodes },
+      },
+      run_state: { state: record.state, questions: { ...record.questions } },
+      events,
+    };
+  }
+
+  #empty(phase: string) {
+    const { workflow, issue, title, maker } = this.options;
+    const snapshot = {
+      ...{ title, body: "", labels: [], assignees: [], branch: null, head_sha: null },
+      ...{ base_branch: "main", base_sha: "0".repeat(40) },
+    };
+    const phases = this.record.phases;
+    return emptyRun({
+      issue,
+      workflow: workflow.name,
+      phase,
+      phases,
+      snapshot,
+      startedBy: maker.sessionId,
+      maker,
+    });
+  }
+}
+
+/** Ids are short, and made by chance: one that is taken is made anew. */
+async function putNew(store: CheckpointStore, make: () => Checkpoint, expectedLatest: string | null) {
+  for (let tries = 1; ; tries++) {
+    const next = make();
+    try {
+      return { next, result: await store.put(next, { expectedLatest }) };
+    } catch (error) {
+      if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5) throw error;
+    }
+  }
+}
+
+/** The data as JSON has it: what JSON can't say is refused at once and not lost at the next start. */
+function asJson(value: unknown): RunState["state"] {
+  const text = JSON.stringify(value);
+  const back: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (typeof back === "object" && back !== null && !Array.isArray(back)) return back as RunState["state"];
+  throw new CrunchError({
+    code: "state_not_json",
+    message: "The data of a workflow has to be an object that JSON can say.",
+    hint: "Keep functions, dates, maps and the like out of it.",
+  });
+}
+
+function gaveWay(issue: number, latest: Checkpoint | null): CrunchError {
+  return new CrunchError({
+    code: "gave_way",
+    message: `Another session has gone on with issue ${issue}: ${latest?.checkpoint_id ?? "its chain"} is the latest now.`,
+    hint: "Only one session works on a run at a time. What this one had saved is part of the chain.",
+  });
+}

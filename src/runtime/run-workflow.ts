@@ -1,0 +1,248 @@
+import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
+import { orderOf } from "../workflow/graph.js";
+import { readiness } from "../workflow/readiness.js";
+import { closeQuestion, isAnswered } from "./answering.js";
+import { beginnings } from "./beginnings.js";
+import { endFailed, endWithError } from "./ending.js";
+import { runLifecycle } from "./lifecycle.js";
+import { momentOf, retried } from "./moments.js";
+import { createPhaseRun, type PhaseRun } from "./phase-run.js";
+import type { Moment } from "./recorder.js";
+import type { RunResult, RunResultKind } from "./run-result.js";
+import { openSession, type RunOptions, type Session } from "./session.js";
+import { sleepUntil } from "./sleep.js";
+
+interface Active {
+  readonly promise: Promise<void>;
+  readonly abort: AbortController;
+  readonly version: number;
+}
+
+/** Runs a workflow, or goes on with it, until it is over or has to wait. */
+export async function runWorkflow<S extends StateOf>(
+  workflow: WorkflowDefinition<S>,
+  options: RunOptions,
+): Promise<RunResult<S>> {
+  const session = await openSession(workflow, options);
+  return new Run(session, options).run();
+}
+
+class Run<S extends StateOf> {
+  readonly #active = new Map<string, Active>();
+  /** What has happened since the last checkpoint that is worth one. */
+  #moment: Moment | null = null;
+  readonly #stop: AbortSignal;
+
+  constructor(
+    private readonly session: Session<S>,
+    private readonly options: RunOptions,
+  ) {
+    this.#stop = options.signal ?? new AbortController().signal;
+  }
+
+  async run(): Promise<RunResult<S>> {
+    try {
+      return await this.#steps();
+    } finally {
+      for (const { abort } of this.#active.values()) abort.abort(new Error("the session has ended"));
+    }
+  }
+
+  async #steps(): Promise<RunResult<S>> {
+    this.#recover();
+    for (;;) {
+      if (this.#stop.aborted) return this.#stopped();
+      this.#closeQuestions();
+      const begun = this.#begin();
+      if (this.#moment || begun.length > 0) await this.#save(begun);
+      for (const run of begun) this.#launch(run);
+      // A phase may have ended while the checkpoint was stored.
+      if (this.#moment) continue;
+      if (this.#active.size === 0) {
+        const result = await this.#rest();
+        if (result) return result;
+        continue;
+      }
+      await Promise.race([...this.#active.values()].map(({ promise }) => promise));
+      if (this.#crash !== null) throw this.#crash;
+    }
+  }
+
+  /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
+  #crash: unknown = null;
+
+  /** What a session that died left running is to be done again, but not for ever. */
+  #recover(): void {
+    const { recorder, workflow } = this.session;
+    for (const [name, state] of Object.entries(recorder.record.phases)) {
+      const isAgain = state.status === "failed" && this.options.retryFailed;
+      // What is complete in it stays so.
+      if (isAgain) recorder.tell(retried(name, this.session.now()));
+      if (state.status !== "running") continue;
+      if (state.attempt < workflow.maxAttempts) continue;
+      this.#giveUp(name, { code: "gave_up", message: `${state.attempt} sessions died in it` });
+    }
+  }
+
+  #begin(): PhaseRun<S>[] {
+    const { recorder, workflow, now } = this.session;
+    const begun: PhaseRun<S>[] = [];
+    for (const beginning of beginnings(workflow, recorder.record, (name) => this.#active.has(name), now())) {
+      const { name: phase } = beginning;
+      if (beginning.kind === "end") {
+        recorder.tell({ type: "phase:succeeded", phase, next: [] });
+        this.#note({ type: "POST", trigger: "phase_transition", outcome: "succeeded", phase });
+      } else if (beginning.kind === "too_often") {
+        this.#giveUp(phase, { code: "too_often", message: `it was begun ${beginning.times} times` });
+      } else {
+        const { attempt, version } = beginning;
+        recorder.tell({ type: "phase:started", phase, attempt, version });
+        begun.push(this.#phaseRun(phase));
+      }
+    }
+    return begun;
+  }
+
+  #giveUp(phase: string, error: { readonly code: string; readonly message: string }): void {
+    endFailed(this.#phaseRun(phase), error);
+    const told = { ...error, hint: "Look at why, then try again." };
+    this.#note({ type: "POST", trigger: "phase_failure", outcome: "failed", phase, error: told });
+  }
+
+  #launch(run: PhaseRun<S>): void {
+    const { name, recorder } = run;
+    const version = recorder.record.phases[name]?.version ?? 0;
+    const abort = this.#aborts.get(name) ?? new AbortController();
+    const promise = this.#work(run, version).finally(() => {
+      if (this.#active.get(name)?.version === version) this.#active.delete(name);
+    });
+    this.#active.set(name, { promise, abort, version });
+  }
+
+  readonly #aborts = new Map<string, AbortController>();
+
+  #phaseRun(name: string): PhaseRun<S> {
+    const { workflow, recorder, now } = this.session;
+    const abort = new AbortController();
+    this.#aborts.set(name, abort);
+    const signal = AbortSignal.any([this.#stop, abort.signal]);
+    return createPhaseRun({
+      name,
+      workflow,
+      recorder,
+      now,
+      signal,
+      random: this.options.random ?? Math.random,
+    });
+  }
+
+  /** Never rejects. */
+  async #work(run: PhaseRun<S>, version: number): Promise<void> {
+    const { name, recorder } = run;
+    const isCurrent = () => recorder.record.phases[name]?.version === version && !run.signal.aborted;
+    let failure: unknown = null;
+    try {
+      await runLifecycle(run);
+    } catch (error) {
+      if (!isCurrent()) return;
+      failure = error;
+    }
+    try {
+      if (recorder.broken !== null) throw recorder.broken;
+      if (failure !== null) endWithError(run, failure);
+      this.#cancelReset();
+      this.#note(momentOf(name, recorder.record.phases[name]?.status, failure));
+    } catch (error) {
+      this.#crash ??= error;
+    }
+  }
+
+  /** A phase that led back took others with it that were still at work: what they do no longer counts. */
+  #cancelReset(): void {
+    for (const [name, { abort }] of this.#active)
+      if (this.session.recorder.record.phases[name]?.status === "pending") {
+        abort.abort(new Error("an earlier phase begins again"));
+        this.#active.delete(name);
+      }
+  }
+
+  #closeQuestions(): void {
+    const { recorder, now } = this.session;
+    for (const [name, asked] of Object.entries(recorder.record.questions)) {
+      if (!isAnswered(asked, now())) continue;
+      const run = this.#phaseRun(name);
+      let failure: unknown = null;
+      try {
+        closeQuestion(run, asked, now());
+      } catch (error) {
+        failure = error;
+        endWithError(run, error);
+      }
+      this.#note(momentOf(name, recorder.record.phases[name]?.status, failure));
+    }
+  }
+
+  /** What is worth a checkpoint; a failure more than a question, a question more than success. */
+  #note(moment: Moment): void {
+    const rank = (each: Moment | null) =>
+      each === null
+        ? -1
+        : ["phase_transition", "pause", "before_human", "phase_failure"].indexOf(each.trigger);
+    if (rank(moment) >= rank(this.#moment)) this.#moment = moment;
+  }
+
+  async #save(begun: readonly PhaseRun<S>[]): Promise<void> {
+    const moment: Moment = this.#moment ?? {
+      ...{ type: "PRE", trigger: "phase_start", outcome: null },
+      phase: begun[0]?.name ?? this.session.workflow.first,
+    };
+    this.#moment = null;
+    await this.session.recorder.save(moment);
+  }
+
+  #failed(): string | null {
+    const { phases } = this.session.recorder.record;
+    return (
+      orderOf(this.session.workflow.graph).names.find((name) => phases[name]?.status === "failed") ?? null
+    );
+  }
+
+  /** Nothing is at work: how the session ends, or null when it goes on after a short wait. */
+  async #rest(): Promise<RunResult<S> | null> {
+    const { recorder, workflow, now } = this.session;
+    const { phases, questions } = recorder.record;
+    const failed = this.#failed();
+    if (failed !== null)
+      return this.#result({ status: "failed", phase: failed, error: recorder.latest?.error?.message ?? "" });
+    const { sleeping, ready } = readiness(workflow.graph, phases, now());
+    if (ready.length > 0) return null;
+    const open = Object.entries(questions);
+    const until = sleeping.map((each) => each.until).sort()[0];
+    if (until !== undefined && open.length === 0) {
+      const waitMs = Date.parse(until) - now().getTime();
+      if (waitMs > (this.options.maxWaitMs ?? 60_000)) return this.#result({ status: "sleeping", until });
+      await sleepUntil(waitMs, this.#stop);
+      return null;
+    }
+    if (open.length > 0) {
+      const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
+      return this.#result({ status: "waiting", questions: asked });
+    }
+    return this.#result({ status: "finished" });
+  }
+
+  async #stopped(): Promise<RunResult<S>> {
+    for (const { abort } of this.#active.values()) abort.abort(this.#stop.reason);
+    await Promise.allSettled([...this.#active.values()].map(({ promise }) => promise));
+    const phase = this.session.recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
+    await this.session.recorder.save({ type: "POST", trigger: "session_end", outcome: "interrupted", phase });
+    return this.#result({ status: "stopped" });
+  }
+
+  #result(how: RunResultKind): RunResult<S> {
+    const { recorder } = this.session;
+    const checkpoint = recorder.latest;
+    if (!checkpoint) throw new Error("a run without a checkpoint");
+    return { ...how, state: recorder.state(), checkpoint };
+  }
+}

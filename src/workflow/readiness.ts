@@ -1,0 +1,50 @@
+import type { PhaseState } from "../checkpoint/schema.js";
+import { orderOf, type PhaseGraph } from "./graph.js";
+
+export interface Readiness {
+  /** The phases that can begin now. */
+  readonly ready: readonly string[];
+  /** The phases that wait for the time of their next try. */
+  readonly sleeping: readonly { readonly phase: string; readonly until: string }[];
+}
+
+/**
+ * Which phases can begin. A phase waits until every phase that leads forward to it has ended, or can't be reached any
+ * more; and at least one of them must have led here.
+ */
+export function readiness(
+  graph: PhaseGraph,
+  phases: Readonly<Record<string, PhaseState>>,
+  now: Date,
+): Readiness {
+  const { names, before } = orderOf(graph);
+  const arrived = new Set<string>();
+  /** Phases that nothing will lead to any more. */
+  const passedBy = new Set<string>();
+  const ready: string[] = [];
+  const sleeping: { phase: string; until: string }[] = [];
+  for (const name of names) {
+    const state = phases[name];
+    if (!state) continue;
+    if (state.status === "succeeded" || state.status === "skipped") {
+      for (const to of state.next ?? graph.nodes[name]?.to ?? []) arrived.add(to);
+      continue;
+    }
+    if (state.status !== "pending") continue;
+    if (state.due) {
+      if (state.retry_at !== undefined && Date.parse(state.retry_at) > now.getTime())
+        sleeping.push({ phase: name, until: state.retry_at });
+      else ready.push(name);
+      continue;
+    }
+    const sources = before.get(name) ?? [];
+    const isSettled = sources.every((source) => {
+      const status = phases[source]?.status;
+      return status === "succeeded" || status === "skipped" || passedBy.has(source);
+    });
+    if (!isSettled) continue;
+    if (arrived.has(name)) ready.push(name);
+    else if (sources.length > 0) passedBy.add(name);
+  }
+  return { ready, sleeping };
+}
