@@ -39,6 +39,11 @@ it("the example of the library dies, goes on, compares and goes back, as its pag
   expect(page).toContain(source.trimEnd());
 });
 
+it("the page about workflows shows the example as it is", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  expect(read("../docs/workflows.md")).toContain(read("../examples/release-workflow.ts").trimEnd());
+});
+
 it("the example of a workflow checks, asks, stops at what fails, and publishes each package once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "crunch-example-"));
   try {

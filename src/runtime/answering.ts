@@ -6,6 +6,7 @@ import { endFailed, endSkipped, endSucceeded } from "./ending.js";
 import { endConsensus, keptOutput } from "./lifecycle.js";
 import type { PhaseRun } from "./phase-run.js";
 import { fromJson, nodesOf } from "./phase-tasks.js";
+import { within } from "./within.js";
 
 type Asked = RunState["questions"][string];
 
@@ -17,28 +18,49 @@ export function isAnswered({ question, answers }: Asked, now: Date): boolean {
   return isOver || isRejected || answers.length >= question.needed;
 }
 
-/** Carries out what the answer to a phase's question means for it. */
-export function closeQuestion<S extends StateOf>(
+/**
+ * Carries out what the answer to a phase's question means for it. The answer is gone from the record only together
+ * with what comes of it: a session that dies before that does not lose it.
+ */
+export async function closeQuestion<S extends StateOf>(
   run: PhaseRun<S>,
   { question, answers }: Asked,
   now: Date,
-): void {
+): Promise<void> {
   const { recorder, name: phase } = run;
-  const isShort = answers.length < question.needed && !answers.some(({ response }) => response === "reject");
+  const rejected = answers.findLast(({ response }) => response === "reject");
+  const isShort = answers.length < question.needed && !rejected;
   const timed_out =
     isShort && question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
-  const last = answers.findLast(({ response }) => response === "reject") ?? answers.at(-1);
-  const response = timed_out ? (question.on_timeout ?? "fail") : (last?.response ?? "");
+  const response = timed_out
+    ? (question.on_timeout ?? "fail")
+    : ((rejected ?? answers.at(-1))?.response ?? "");
+  const isAnswer = !(timed_out && (response === "fail" || response === "skip"));
+  if (isAnswer && question.purpose === "phase") await runAfter(run, response);
   recorder.tell({ type: "input:closed", phase, response, timed_out });
-  if (timed_out && response === "fail") throw inputTimeout(phase);
-  if (timed_out && response === "skip") endSkipped(run, "nobody answered in time");
+  if (!isAnswer && response === "fail") throw inputTimeout(phase);
+  if (!isAnswer) endSkipped(run, "nobody answered in time");
   else if (question.purpose === "error") afterError(run, response);
   else if (question.purpose === "consensus") endVote(run, response);
   else {
-    const { onResponse } = run.phase as { onResponse?: (response: string, draft: S) => void };
-    recorder.update((draft) => onResponse?.(response, draft));
+    recorder.update(taking(run, response));
     endSucceeded(run, question.purpose === "output" ? keptOutput(run) : response);
   }
+}
+
+function taking<S extends StateOf>({ phase }: PhaseRun<S>, response: string) {
+  const { onResponse } = phase as { onResponse?: (response: string, draft: S) => void };
+  return (draft: S) => onResponse?.(response, draft);
+}
+
+/** `after` of a human phase: it sees the data with the answer in it. */
+async function runAfter<S extends StateOf>(run: PhaseRun<S>, response: string): Promise<void> {
+  if (run.phase.type !== "human" || !run.phase.after) return;
+  const { after } = run.phase;
+  const state = run.recorder.changed(taking(run, response));
+  await within(`\`after\` of ${run.name}`, run.limits.after, run.signal, (signal) =>
+    after({ ...run.context(), state, signal }),
+  );
 }
 
 function afterError<S extends StateOf>(run: PhaseRun<S>, response: string): void {

@@ -6,7 +6,7 @@ import { taskKey } from "../workflow/replay.js";
 import { ask, peoplesQuestion, questionFor } from "./asking.js";
 import { endSkipped, endSucceeded } from "./ending.js";
 import type { PhaseRun } from "./phase-run.js";
-import { fromJson, runTask, runTasks, toJson } from "./phase-tasks.js";
+import { fromJson, outputTask, runTask, runTasks, toJson } from "./phase-tasks.js";
 import { within } from "./within.js";
 
 /**
@@ -86,8 +86,6 @@ async function runAgent<S extends StateOf>(run: PhaseRun<S>, phase: Worker<S>): 
     }
   };
 }
-
-const outputTask = "output";
 
 function keepOutput<S extends StateOf>(run: PhaseRun<S>, output: unknown): void {
   const about = { phase: run.name, task: outputTask, at: run.now() };

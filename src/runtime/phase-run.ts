@@ -10,6 +10,8 @@ export interface PhaseRun<S extends StateOf> {
   readonly phase: Exclude<PhaseDefinition<S, string>, { type: "terminal" }>;
   readonly recorder: Recorder<S>;
   readonly signal: AbortSignal;
+  /** Ends the try without a result: what it does no longer counts. */
+  cancel(reason: unknown): void;
   readonly limits: TimeLimits;
   readonly random: () => number;
   now(): string;
@@ -22,18 +24,22 @@ export interface PhaseRunOptions<S extends StateOf> {
   readonly name: string;
   readonly workflow: WorkflowDefinition<S>;
   readonly recorder: Recorder<S>;
-  readonly signal: AbortSignal;
+  /** The session is asked to stop. */
+  readonly stop: AbortSignal;
   readonly now: () => Date;
   readonly random: () => number;
 }
 
 export function createPhaseRun<S extends StateOf>(options: PhaseRunOptions<S>): PhaseRun<S> {
-  const { name, workflow, recorder, signal } = options;
+  const { name, workflow, recorder } = options;
+  const own = new AbortController();
+  const signal = AbortSignal.any([options.stop, own.signal]);
   const phase = workflow.phases[name];
   if (!phase || phase.type === "terminal") throw new Error(`nothing runs in the phase ${name}`);
   let batches = 0;
   return {
     ...{ name, workflow, phase, recorder, signal, random: options.random },
+    cancel: (reason) => own.abort(reason),
     limits: phase.timeLimits ?? {},
     now: () => options.now().toISOString(),
     context() {

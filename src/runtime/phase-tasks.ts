@@ -6,6 +6,9 @@ import { taskKey } from "../workflow/replay.js";
 import type { PhaseRun } from "./phase-run.js";
 import { within } from "./within.js";
 
+/** Not a task: what a phase came to, kept while a person is asked about it. */
+export const outputTask = "$output";
+
 /** A task to plan: what it waits for, and what it is given. */
 export interface PlannedTask {
   readonly dependsOn?: readonly string[];
@@ -92,7 +95,11 @@ function plan<S extends StateOf>(
 
 export function nodesOf<S extends StateOf>({ recorder, name }: PhaseRun<S>) {
   const prefix = taskKey(name, "");
-  return Object.fromEntries(Object.entries(recorder.record.nodes).filter(([key]) => key.startsWith(prefix)));
+  return Object.fromEntries(
+    Object.entries(recorder.record.nodes).filter(
+      ([key]) => key.startsWith(prefix) && key !== prefix + outputTask,
+    ),
+  );
 }
 
 function isComplete<S extends StateOf>({ recorder }: PhaseRun<S>, key: string): boolean {

@@ -12,10 +12,9 @@ import type { RunResult, RunResultKind } from "./run-result.js";
 import { openSession, type RunOptions, type Session } from "./session.js";
 import { sleepUntil } from "./sleep.js";
 
-interface Active {
+interface Active<S extends StateOf> {
   readonly promise: Promise<void>;
-  readonly abort: AbortController;
-  readonly version: number;
+  readonly run: PhaseRun<S>;
 }
 
 /** Runs a workflow, or goes on with it, until it is over or has to wait. */
@@ -28,7 +27,7 @@ export async function runWorkflow<S extends StateOf>(
 }
 
 class Run<S extends StateOf> {
-  readonly #active = new Map<string, Active>();
+  readonly #active = new Map<string, Active<S>>();
   /** What has happened since the last checkpoint that is worth one. */
   #moment: Moment | null = null;
   readonly #stop: AbortSignal;
@@ -44,7 +43,7 @@ class Run<S extends StateOf> {
     try {
       return await this.#steps();
     } finally {
-      for (const { abort } of this.#active.values()) abort.abort(new Error("the session has ended"));
+      for (const { run } of this.#active.values()) run.cancel(new Error("the session has ended"));
     }
   }
 
@@ -52,7 +51,7 @@ class Run<S extends StateOf> {
     this.#recover();
     for (;;) {
       if (this.#stop.aborted) return this.#stopped();
-      this.#closeQuestions();
+      await this.#closeQuestions();
       const begun = this.#begin();
       if (this.#moment || begun.length > 0) await this.#save(begun);
       for (const run of begun) this.#launch(run);
@@ -110,41 +109,27 @@ class Run<S extends StateOf> {
   }
 
   #launch(run: PhaseRun<S>): void {
-    const { name, recorder } = run;
-    const version = recorder.record.phases[name]?.version ?? 0;
-    const abort = this.#aborts.get(name) ?? new AbortController();
-    const promise = this.#work(run, version).finally(() => {
-      if (this.#active.get(name)?.version === version) this.#active.delete(name);
+    const { name } = run;
+    const promise = this.#work(run).finally(() => {
+      if (this.#active.get(name)?.run === run) this.#active.delete(name);
     });
-    this.#active.set(name, { promise, abort, version });
+    this.#active.set(name, { promise, run });
   }
 
-  readonly #aborts = new Map<string, AbortController>();
-
   #phaseRun(name: string): PhaseRun<S> {
-    const { workflow, recorder, now } = this.session;
-    const abort = new AbortController();
-    this.#aborts.set(name, abort);
-    const signal = AbortSignal.any([this.#stop, abort.signal]);
-    return createPhaseRun({
-      name,
-      workflow,
-      recorder,
-      now,
-      signal,
-      random: this.options.random ?? Math.random,
-    });
+    const { random = Math.random } = this.options;
+    return createPhaseRun({ ...this.session, name, stop: this.#stop, random });
   }
 
   /** Never rejects. */
-  async #work(run: PhaseRun<S>, version: number): Promise<void> {
+  async #work(run: PhaseRun<S>): Promise<void> {
     const { name, recorder } = run;
-    const isCurrent = () => recorder.record.phases[name]?.version === version && !run.signal.aborted;
     let failure: unknown = null;
     try {
       await runLifecycle(run);
     } catch (error) {
-      if (!isCurrent()) return;
+      // Cancelled, or told to stop: it has not failed.
+      if (run.signal.aborted) return;
       failure = error;
     }
     try {
@@ -159,22 +144,23 @@ class Run<S extends StateOf> {
 
   /** A phase that led back took others with it that were still at work: what they do no longer counts. */
   #cancelReset(): void {
-    for (const [name, { abort }] of this.#active)
+    for (const [name, { run }] of this.#active)
       if (this.session.recorder.record.phases[name]?.status === "pending") {
-        abort.abort(new Error("an earlier phase begins again"));
+        run.cancel(new Error("an earlier phase begins again"));
         this.#active.delete(name);
       }
   }
 
-  #closeQuestions(): void {
+  async #closeQuestions(): Promise<void> {
     const { recorder, now } = this.session;
     for (const [name, asked] of Object.entries(recorder.record.questions)) {
       if (!isAnswered(asked, now())) continue;
       const run = this.#phaseRun(name);
       let failure: unknown = null;
       try {
-        closeQuestion(run, asked, now());
+        await closeQuestion(run, asked, now());
       } catch (error) {
+        if (this.#stop.aborted) return;
         failure = error;
         endWithError(run, error);
       }
@@ -216,23 +202,21 @@ class Run<S extends StateOf> {
       return this.#result({ status: "failed", phase: failed, error: recorder.latest?.error?.message ?? "" });
     const { sleeping, ready } = readiness(workflow.graph, phases, now());
     if (ready.length > 0) return null;
-    const open = Object.entries(questions);
     const until = sleeping.map((each) => each.until).sort()[0];
-    if (until !== undefined && open.length === 0) {
-      const waitMs = Date.parse(until) - now().getTime();
-      if (waitMs > (this.options.maxWaitMs ?? 60_000)) return this.#result({ status: "sleeping", until });
+    const waitMs = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until) - now().getTime();
+    if (waitMs <= (this.options.maxWaitMs ?? 60_000)) {
       await sleepUntil(waitMs, this.#stop);
       return null;
     }
+    const open = Object.entries(questions);
     if (open.length > 0) {
       const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
       return this.#result({ status: "waiting", questions: asked });
     }
-    return this.#result({ status: "finished" });
+    return this.#result(until === undefined ? { status: "finished" } : { status: "sleeping", until });
   }
 
   async #stopped(): Promise<RunResult<S>> {
-    for (const { abort } of this.#active.values()) abort.abort(this.#stop.reason);
     await Promise.allSettled([...this.#active.values()].map(({ promise }) => promise));
     const phase = this.session.recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
     await this.session.recorder.save({ type: "POST", trigger: "session_end", outcome: "interrupted", phase });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   agentPhase,
   answer,
@@ -528,6 +528,79 @@ describe("a question", () => {
     expect(await runWorkflow(asking(onTimeout), options)).toMatchObject({ status: "waiting" });
     time += 1_000;
     expect(await runWorkflow(asking(onTimeout), options)).toMatchObject(expected);
+  });
+
+  it("is followed by `after`, which knows the answer; a session that dies in it does not lose the answer", async () => {
+    const { options } = fresh();
+    const heard: string[] = [];
+    let isDead = true;
+    const workflow = defineWorkflow({ said: "" })({
+      name: "ask",
+      first: "ask",
+      phases: {
+        ask: humanPhase({
+          human: { type: "approval", prompt: "Ship it?" },
+          onResponse: (response, draft) => {
+            draft.said = response;
+          },
+          after: async ({ state }) => {
+            heard.push(state.said);
+            if (isDead) await new Promise(() => {});
+          },
+          next: "done",
+        }),
+        done: terminalPhase(),
+      },
+    });
+    await runWorkflow(workflow, options);
+    await answer(workflow, { ...options, phase: "ask", response: "approve", by: "ana" });
+    void runWorkflow(workflow, options);
+    await vi.waitFor(() => expect(heard).toEqual(["approve"]));
+    isDead = false;
+    const result = await runWorkflow(workflow, options);
+    expect(result).toMatchObject({ status: "finished", state: { said: "approve" } });
+  });
+
+  it("about what came of a phase is asked once, and the phase leads on with both", async () => {
+    const { options } = fresh();
+    let runs = 0;
+    const workflow = defineWorkflow({ draft: "", verdict: "" })({
+      name: "draft",
+      first: "write",
+      phases: {
+        write: agentPhase({
+          run: () => {
+            runs++;
+            return "a draft";
+          },
+          update: (text, data) => {
+            data.draft = text;
+          },
+          human: (state, output) => ({
+            type: "choice",
+            prompt: `${state.draft} ${output}`,
+            choices: ["good", "bad"],
+          }),
+          onResponse: (response, data) => {
+            data.verdict = response;
+          },
+          next: {
+            to: ["done", "write"],
+            choose: (state, output) => (output && state.verdict ? "done" : "write"),
+          },
+        }),
+        done: terminalPhase(),
+      },
+    });
+    expect(await runWorkflow(workflow, options)).toMatchObject({
+      questions: [{ prompt: "a draft a draft" }],
+    });
+    await answer(workflow, { ...options, phase: "write", response: "good", by: "ana" });
+    expect(await runWorkflow(workflow, options)).toMatchObject({
+      status: "finished",
+      state: { verdict: "good" },
+    });
+    expect(runs).toBe(1);
   });
 
   it("is bound to its checkpoint", async () => {
