@@ -24,6 +24,7 @@ export type { StorageOptions } from "./checkpoint/storage-options.js";
 export { CrunchError } from "./errors.js";
 export type { CheckpointStore, FileChange, PutOptions, PutResult } from "./ports.js";
 export { renderDiffMarkdown, renderDiffText } from "./render/diff.js";
+export { type Pictured, renderWorkflowPicture } from "./render/workflow-picture.js";
 export { type AnswerOptions, answer } from "./runtime/answer.js";
 export type { OpenQuestion, RunResult } from "./runtime/run-result.js";
 export { runWorkflow } from "./runtime/run-workflow.js";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answer, createFileStore } from "crunch";
+import { answer, createFileStore, renderWorkflowPicture } from "crunch";
 import { afterEach, expect, it, vi } from "vitest";
 import { release, releaseWorkflow } from "../examples/release-workflow.js";
 
@@ -41,7 +41,11 @@ it("the example of the library dies, goes on, compares and goes back, as its pag
 
 it("the page about workflows shows the example as it is", () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
-  expect(read("../docs/workflows.md")).toContain(read("../examples/release-workflow.ts").trimEnd());
+  const page = read("../docs/workflows.md");
+  expect(page).toContain(read("../examples/release-workflow.ts").trimEnd());
+  const tools = { check: async () => {}, publish: async () => {} };
+  const picture = renderWorkflowPicture(releaseWorkflow([], tools));
+  expect(page).toContain(`\`\`\`mermaid\n${picture}\n\`\`\``);
 });
 
 it("the example of a workflow checks, asks, stops at what fails, and publishes each package once", async () => {

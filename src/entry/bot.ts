@@ -11,16 +11,9 @@ import { createSlots } from "../app/slots.js";
 import { createSweep } from "../app/sweep.js";
 import type { OperatorConfig } from "../config/operator.js";
 import type { CrunchEvent } from "../engine/events.js";
-import type { Log } from "../ports.js";
-import { startBotServer } from "./bot-server.js";
+import { type BotServerOptions, startBotServer } from "./bot-server.js";
 
-export interface BotOptions {
-  readonly appId: number;
-  readonly privateKey: string;
-  readonly webhookSecret: string;
-  readonly apiUrl: string;
-  readonly host: string;
-  readonly port: number;
+export interface BotOptions extends Omit<BotServerOptions, "receive" | "pending"> {
   readonly operator: OperatorConfig;
   readonly allowedBots: readonly string[];
   /** How many runs may work at the same time on this machine. */
@@ -28,7 +21,6 @@ export interface BotOptions {
   /** How often to look for runs that nobody works on; 0 does it only at the start. */
   readonly sweepMinutes: number;
   readonly redact: (text: string) => string;
-  readonly log: Log;
 }
 
 export interface Bot {
