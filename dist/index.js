@@ -63578,6 +63578,8 @@ const RunEvent = schemas/* discriminatedUnion */.gMt("type", [
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:succeeded"), phase, next }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:skipped"), phase, reason: Text, next }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:failed"), phase, error: Failure }),
+    /** The session was asked to stop while it worked on it. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:stopped"), phase }),
     schemas/* strictObject */.rej({
         type: schemas/* literal */.euz("phase:retrying"),
         phase,
@@ -63655,6 +63657,8 @@ const PhaseState = schemas/* strictObject */.rej({
     /** How often it failed and was tried again since it began, and when the next try may begin. */
     retries: schema_Count.optional(),
     retry_at: schema_Time.optional(),
+    /** Why it failed. */
+    failure: Failure.optional(),
 });
 /** Who holds the lease: enough for another session to prove that this one is dead. */
 const Holder = schemas/* discriminatedUnion */.gMt("kind", [

@@ -23,7 +23,7 @@ export type Question = z.infer<typeof Question>;
 export const Answer = z.strictObject({ response: Text, by: Text, at: Time });
 export type Answer = z.infer<typeof Answer>;
 
-const Failure = z.strictObject({ code: Text, message: Text });
+export const Failure = z.strictObject({ code: Text, message: Text });
 const phase = Text;
 const next = z.array(Text);
 
@@ -34,6 +34,8 @@ export const RunEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("phase:succeeded"), phase, next }),
   z.strictObject({ type: z.literal("phase:skipped"), phase, reason: Text, next }),
   z.strictObject({ type: z.literal("phase:failed"), phase, error: Failure }),
+  /** The session was asked to stop while it worked on it. */
+  z.strictObject({ type: z.literal("phase:stopped"), phase }),
   z.strictObject({
     type: z.literal("phase:retrying"),
     phase,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CheckpointId } from "./id.js";
 import { BranchName, RepoPath } from "./repo-path.js";
-import { RunEvent, RunState } from "./run-event.js";
+import { Failure, RunEvent, RunState } from "./run-event.js";
 
 const Text = z.string();
 const Time = z.iso.datetime();
@@ -46,6 +46,8 @@ export const PhaseState = z.strictObject({
   /** How often it failed and was tried again since it began, and when the next try may begin. */
   retries: Count.optional(),
   retry_at: Time.optional(),
+  /** Why it failed. */
+  failure: Failure.optional(),
 });
 export type PhaseState = z.infer<typeof PhaseState>;
 

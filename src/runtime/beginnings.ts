@@ -1,5 +1,5 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
-import { readiness } from "../workflow/readiness.js";
+import { firstFailed, readiness } from "../workflow/readiness.js";
 import type { RunRecord } from "../workflow/replay.js";
 
 export type Beginning = { readonly name: string } & (
@@ -17,8 +17,8 @@ export function beginnings<S extends StateOf>(
 ): readonly Beginning[] {
   const names = Object.keys(phases);
   const left = names.filter((name) => phases[name]?.status === "running" && !isActive(name));
-  const hasFailed = names.some((name) => phases[name]?.status === "failed");
-  const ready = hasFailed ? [] : readiness(workflow.graph, phases, now).ready;
+  const { graph } = workflow;
+  const ready = firstFailed(graph, phases) === null ? readiness(graph, phases, now).ready : [];
   return [...left, ...ready].map((name) => {
     if (workflow.phases[name]?.type === "terminal") return { name, kind: "end" };
     const { status, attempt = 0, version = 0, retries = 0 } = phases[name] ?? {};

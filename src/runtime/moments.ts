@@ -19,3 +19,10 @@ export function retried(phase: string, now: Date): RunEvent {
   const error = { code: "asked", message: "somebody asked to try again" };
   return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
 }
+
+const ranks: readonly Moment["trigger"][] = ["phase_transition", "pause", "before_human", "phase_failure"];
+
+/** Which of two a checkpoint is about: a failure more than a question, a question more than success, else the later. */
+export function worthier(one: Moment | null, other: Moment): Moment {
+  return one !== null && ranks.indexOf(one.trigger) > ranks.indexOf(other.trigger) ? one : other;
+}

@@ -1,11 +1,10 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
-import { orderOf } from "../workflow/graph.js";
-import { readiness } from "../workflow/readiness.js";
+import { firstFailed, nextTry, readiness } from "../workflow/readiness.js";
 import { closeQuestion, isAnswered } from "./answering.js";
 import { beginnings } from "./beginnings.js";
 import { endFailed, endWithError } from "./ending.js";
 import { runLifecycle } from "./lifecycle.js";
-import { momentOf, retried } from "./moments.js";
+import { momentOf, retried, worthier } from "./moments.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
 import type { RunResult, RunResultKind } from "./run-result.js";
@@ -28,6 +27,8 @@ export async function runWorkflow<S extends StateOf>(
 
 class Run<S extends StateOf> {
   readonly #active = new Map<string, Active<S>>();
+  /** The phases that this session has worked on. */
+  readonly #begun = new Set<string>();
   /** What has happened since the last checkpoint that is worth one. */
   #moment: Moment | null = null;
   readonly #stop: AbortSignal;
@@ -62,9 +63,23 @@ class Run<S extends StateOf> {
         if (result) return result;
         continue;
       }
-      await Promise.race([...this.#active.values()].map(({ promise }) => promise));
+      await this.#somethingHappens();
       if (this.#crash !== null) throw this.#crash;
     }
+  }
+
+  /** A phase has ended, or the next try of another is due. */
+  async #somethingHappens(): Promise<void> {
+    const awake = new AbortController();
+    const waitMs = this.#nextTry() - this.session.now().getTime();
+    const ended = [...this.#active.values()].map(({ promise }) => promise);
+    const due = Number.isFinite(waitMs) && this.#failed() === null ? [sleepUntil(waitMs, awake.signal)] : [];
+    await Promise.race([...ended, ...due]);
+    awake.abort();
+  }
+
+  #nextTry(): number {
+    return nextTry(this.session.workflow.graph, this.session.recorder.record.phases, this.session.now());
   }
 
   /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
@@ -78,8 +93,9 @@ class Run<S extends StateOf> {
       // What is complete in it stays so.
       if (isAgain) recorder.tell(retried(name, this.session.now()));
       if (state.status !== "running") continue;
-      if (state.attempt < workflow.maxAttempts) continue;
-      this.#giveUp(name, { code: "gave_up", message: `${state.attempt} sessions died in it` });
+      const deaths = state.attempt - (state.stops ?? 0);
+      if (deaths < workflow.maxAttempts) continue;
+      this.#giveUp(name, { code: "gave_up", message: `${deaths} sessions died in it` });
     }
   }
 
@@ -114,6 +130,7 @@ class Run<S extends StateOf> {
       if (this.#active.get(name)?.run === run) this.#active.delete(name);
     });
     this.#active.set(name, { promise, run });
+    this.#begun.add(name);
   }
 
   #phaseRun(name: string): PhaseRun<S> {
@@ -168,13 +185,8 @@ class Run<S extends StateOf> {
     }
   }
 
-  /** What is worth a checkpoint; a failure more than a question, a question more than success. */
   #note(moment: Moment): void {
-    const rank = (each: Moment | null) =>
-      each === null
-        ? -1
-        : ["phase_transition", "pause", "before_human", "phase_failure"].indexOf(each.trigger);
-    if (rank(moment) >= rank(this.#moment)) this.#moment = moment;
+    this.#moment = worthier(this.#moment, moment);
   }
 
   async #save(begun: readonly PhaseRun<S>[]): Promise<void> {
@@ -187,10 +199,7 @@ class Run<S extends StateOf> {
   }
 
   #failed(): string | null {
-    const { phases } = this.session.recorder.record;
-    return (
-      orderOf(this.session.workflow.graph).names.find((name) => phases[name]?.status === "failed") ?? null
-    );
+    return firstFailed(this.session.workflow.graph, this.session.recorder.record.phases);
   }
 
   /** Nothing is at work: how the session ends, or null when it goes on after a short wait. */
@@ -199,11 +208,13 @@ class Run<S extends StateOf> {
     const { phases, questions } = recorder.record;
     const failed = this.#failed();
     if (failed !== null)
-      return this.#result({ status: "failed", phase: failed, error: recorder.latest?.error?.message ?? "" });
-    const { sleeping, ready } = readiness(workflow.graph, phases, now());
-    if (ready.length > 0) return null;
-    const until = sleeping.map((each) => each.until).sort()[0];
-    const waitMs = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until) - now().getTime();
+      return this.#result({
+        ...{ status: "failed", phase: failed },
+        error: phases[failed]?.failure?.message ?? "",
+      });
+    if (readiness(workflow.graph, phases, now()).ready.length > 0) return null;
+    const dueAt = this.#nextTry();
+    const waitMs = dueAt - now().getTime();
     if (waitMs <= (this.options.maxWaitMs ?? 60_000)) {
       await sleepUntil(waitMs, this.#stop);
       return null;
@@ -213,13 +224,18 @@ class Run<S extends StateOf> {
       const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
       return this.#result({ status: "waiting", questions: asked });
     }
-    return this.#result(until === undefined ? { status: "finished" } : { status: "sleeping", until });
+    if (!Number.isFinite(dueAt)) return this.#result({ status: "finished" });
+    return this.#result({ status: "sleeping", until: new Date(dueAt).toISOString() });
   }
 
   async #stopped(): Promise<RunResult<S>> {
-    await Promise.allSettled([...this.#active.values()].map(({ promise }) => promise));
-    const phase = this.session.recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
-    await this.session.recorder.save({ type: "POST", trigger: "session_end", outcome: "interrupted", phase });
+    await Promise.all([...this.#active.values()].map(({ promise }) => promise));
+    const { recorder } = this.session;
+    for (const phase of this.#begun)
+      if (recorder.record.phases[phase]?.status === "running")
+        recorder.tell({ type: "phase:stopped", phase });
+    const phase = recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
+    await recorder.save({ type: "POST", trigger: "session_end", outcome: "interrupted", phase });
     return this.#result({ status: "stopped" });
   }
 

@@ -48,3 +48,13 @@ export function readiness(
   }
   return { ready, sleeping };
 }
+
+/** The first phase of the graph that has failed; null when none has. */
+export function firstFailed(graph: PhaseGraph, phases: Readonly<Record<string, PhaseState>>): string | null {
+  return orderOf(graph).names.find((name) => phases[name]?.status === "failed") ?? null;
+}
+
+/** When the next try of a phase is due, in milliseconds; infinity when none is. */
+export function nextTry(graph: PhaseGraph, phases: Readonly<Record<string, PhaseState>>, now: Date): number {
+  return Math.min(...readiness(graph, phases, now).sleeping.map(({ until }) => Date.parse(until)));
+}

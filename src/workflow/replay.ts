@@ -52,7 +52,7 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       begin(graph, record, event.state);
       return;
     case "phase:started": {
-      const { due: _, retry_at: __, ...before } = phaseIn(record, event.phase);
+      const { due: _, retry_at: __, failure: ___, ...before } = phaseIn(record, event.phase);
       record.phases[event.phase] = {
         ...before,
         status: "running",
@@ -70,8 +70,11 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       return;
     }
     case "phase:failed":
-      change(record, event.phase, { status: "failed" });
+      change(record, event.phase, { status: "failed", failure: event.error });
       delete record.questions[event.phase];
+      return;
+    case "phase:stopped":
+      change(record, event.phase, { stops: (phaseIn(record, event.phase).stops ?? 0) + 1 });
       return;
     case "phase:retrying":
       change(record, event.phase, {

@@ -184,6 +184,59 @@ describe("a run of a workflow", () => {
     expect(calls).toBe(2);
   });
 
+  it("tries again in time, although another phase is still at work", async () => {
+    const { options } = fresh();
+    const order: string[] = [];
+    const workflow = defineWorkflow({})({
+      name: "both",
+      first: "begin",
+      phases: {
+        begin: agentPhase({ run: () => null, next: ["long", "flaky"] }),
+        long: agentPhase({
+          run: () => vi.waitFor(() => expect(order).toContain("flaky"), { timeout: 5_000 }),
+          next: "done",
+        }),
+        flaky: agentPhase({
+          run: ({ retries }) => {
+            if (retries === 0) throw new Error("503");
+            order.push("flaky");
+          },
+          onError: { strategy: "retry", maxRetries: 1, delayMs: 20 },
+          next: "done",
+        }),
+        done: terminalPhase(),
+      },
+    });
+    expect(await runWorkflow(workflow, options)).toMatchObject({ status: "finished" });
+  });
+
+  it("says why it failed also when it is asked later", async () => {
+    const { options } = fresh();
+    const workflow = defineWorkflow({})({
+      name: "sad",
+      first: "begin",
+      phases: {
+        begin: agentPhase({ run: () => null, next: ["slow", "sad"] }),
+        slow: agentPhase({
+          run: () => new Promise<void>((resolve) => setTimeout(resolve, 20)),
+          next: "done",
+        }),
+        sad: agentPhase({
+          run: () => {
+            throw new Error("no disk");
+          },
+          next: "done",
+        }),
+        done: terminalPhase(),
+      },
+    });
+    const failed = { status: "failed", phase: "sad", error: "no disk" };
+    expect(await runWorkflow(workflow, options)).toMatchObject(failed);
+    const again = await runWorkflow(workflow, options);
+    expect(again).toMatchObject(failed);
+    expect(again.checkpoint.orchestrator_state.phases.slow?.status).toBe("succeeded");
+  });
+
   it("does not lose the work of a failed task's siblings", async () => {
     const { options } = fresh();
     const ran: string[] = [];
@@ -359,15 +412,17 @@ describe("a session that ends early", () => {
   it("because it was told to, saves where it was and counts as no failure", async () => {
     const { store, options } = fresh();
     const ran: string[] = [];
-    const stop = new AbortController();
-    const workflow = twoSteps(async () => {
-      stop.abort(new Error("enough"));
-      await forEver();
-    }, ran);
-    expect(await runWorkflow(workflow, { ...options, signal: stop.signal })).toMatchObject({
-      status: "stopped",
-    });
-    expect(ran).toEqual(["a", "b#1", "finally"]);
+    // More often than sessions may die.
+    for (let session = 0; session < 4; session++) {
+      const stop = new AbortController();
+      const workflow = twoSteps(async () => {
+        stop.abort(new Error("enough"));
+        await forEver();
+      }, ran);
+      const stopped = await runWorkflow(workflow, { ...options, signal: stop.signal });
+      expect(stopped).toMatchObject({ status: "stopped" });
+    }
+    expect(ran).toEqual(["a", "b#1", "finally", "b#2", "finally", "b#3", "finally", "b#4", "finally"]);
     expect((await store.latest(1))?.trigger).toBe("session_end");
     const calm = twoSteps(async () => {}, ran);
     expect(await runWorkflow(calm, options)).toMatchObject({ status: "finished" });
