@@ -40,6 +40,7 @@ export class Recorder<S extends StateOf> {
   /** The phase that was last heard of, and whether so much happened that a checkpoint is on its way. */
   #phase: string;
   #isFull = false;
+  #tasks = 0;
 
   constructor(
     private readonly options: RecorderOptions<S>,
@@ -49,6 +50,7 @@ export class Recorder<S extends StateOf> {
     this.#latest = latest;
     this.#phase = options.workflow.first;
     this.record = latest && !isNewRun ? recordOf(latest) : emptyRecord();
+    this.#tasks = Object.keys(this.record.nodes).length;
     if (isNewRun) {
       const state = asJson(options.workflow.initial);
       this.tell({ type: "run:started", workflow: options.workflow.name, state });
@@ -70,8 +72,11 @@ export class Recorder<S extends StateOf> {
       this.#events.push(event);
       this.options.onEvent(event);
       if ("phase" in event) this.#phase = event.phase;
+      if (event.type === "tasks:planned") this.#tasks += Object.keys(event.tasks).length;
     }
-    if (this.#events.length < this.options.workflow.snapshotEvery || this.#isFull) return;
+    // Not more often than the run is large: what a snapshot costs grows with its tasks.
+    const most = Math.max(this.options.workflow.snapshotEvery, this.#tasks);
+    if (this.#events.length < most || this.#isFull) return;
     this.#isFull = true;
     // Its failure is found by whoever saves next.
     this.save({ type: "POST", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => {});

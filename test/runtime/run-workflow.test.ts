@@ -550,7 +550,8 @@ it("a long phase makes checkpoints of its events", async () => {
   });
   await runWorkflow(workflow, options);
   const triggers = (await store.list(1)).map(({ trigger }) => trigger);
-  expect(triggers.filter((trigger) => trigger === "every_n_events").length).toBeGreaterThan(3);
+  // About 100 events; but not more often than there are tasks, because each of them holds all tasks.
+  expect(triggers.filter((trigger) => trigger === "every_n_events")).toHaveLength(2);
 });
 
 describe("a question", () => {
