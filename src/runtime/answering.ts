@@ -43,8 +43,8 @@ export async function closeQuestion<S extends StateOf>(
   else if (question.purpose === "error") afterError(run, response);
   else if (question.purpose === "consensus") endVote(run, response);
   else {
-    recorder.update(taking(run, response));
-    endSucceeded(run, question.purpose === "output" ? keptOutput(run) : response);
+    const state = recorder.changed(taking(run, response));
+    endSucceeded(run, { output: question.purpose === "output" ? keptOutput(run) : response, state });
   }
 }
 

@@ -7,17 +7,27 @@ import { retryDelay } from "../workflow/retry.js";
 import { ask, errorQuestion } from "./asking.js";
 import type { PhaseRun } from "./phase-run.js";
 
-/** The phase is done, and leads on: to where its output sends it, unless the caller knows better. */
-export function endSucceeded<S extends StateOf>(
-  run: PhaseRun<S>,
-  output: unknown,
-  to: readonly string[] = targets(run, output),
-): void {
+export interface Success<S> {
+  readonly output: unknown;
+  /** What the data becomes by it; without, it stays as it is. */
+  readonly state?: S;
+  /** Where it leads, if not where its output sends it. */
+  readonly to?: readonly string[];
+}
+
+/** The phase is done, takes over its data and leads on. Nothing of that happens when it does not know where to. */
+export function endSucceeded<S extends StateOf>(run: PhaseRun<S>, success: Success<S>): void {
+  const state = success.state ?? run.recorder.state();
+  const to = success.to ?? targets(run, success.output, state);
+  refuseUnknown(run, to);
+  run.recorder.take(state);
   leadOn(run, to, (next) => ({ type: "phase:succeeded", phase: run.name, next }));
 }
 
 export function endSkipped<S extends StateOf>(run: PhaseRun<S>, reason: string): void {
-  leadOn(run, targets(run, undefined), (next) => ({ type: "phase:skipped", phase: run.name, reason, next }));
+  const to = targets(run, undefined, run.recorder.state());
+  refuseUnknown(run, to);
+  leadOn(run, to, (next) => ({ type: "phase:skipped", phase: run.name, reason, next }));
 }
 
 /** What to do about an error: as the phase's policy says. */
@@ -46,12 +56,22 @@ export function endFailed<S extends StateOf>(
   recorder.tell({ type: "phase:failed", phase: name, error });
 }
 
-function targets<S extends StateOf>(run: PhaseRun<S>, output: unknown): readonly string[] {
+function targets<S extends StateOf>(run: PhaseRun<S>, output: unknown, state: S): readonly string[] {
   const next = run.phase.next as Next<S, string, unknown>;
   if (typeof next === "string") return [next];
   const choose = typeof next === "function" ? next : "choose" in next ? next.choose : () => next;
-  const chosen = choose(run.recorder.state(), output);
+  const chosen = choose(structuredClone(state), output);
   return typeof chosen === "string" ? [chosen] : chosen;
+}
+
+function refuseUnknown<S extends StateOf>({ workflow, name }: PhaseRun<S>, to: readonly string[]): void {
+  const { nodes } = workflow.graph;
+  const node = nodes[name];
+  if (to.length === 0) throw unknownTarget(name, "nothing");
+  for (const target of to) {
+    const isKnown = Object.hasOwn(nodes, target) && (node?.kind === "any" || node?.to.includes(target));
+    if (!isKnown) throw unknownTarget(name, target);
+  }
 }
 
 function leadOn<S extends StateOf>(
@@ -61,11 +81,6 @@ function leadOn<S extends StateOf>(
 ): void {
   const { graph } = workflow;
   const node = graph.nodes[name];
-  if (to.length === 0) throw unknownTarget(name, "nothing");
-  for (const target of to) {
-    const isKnown = Object.hasOwn(graph.nodes, target) && (node?.kind === "any" || node?.to.includes(target));
-    if (!isKnown) throw unknownTarget(name, target);
-  }
   const order = orderOf(graph);
   const isFixed = node?.kind === "fixed" && to.length === node.to.length;
   recorder.tell(ended(isFixed ? [] : [...to]));

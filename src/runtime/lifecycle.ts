@@ -76,10 +76,11 @@ async function runAgent<S extends StateOf>(run: PhaseRun<S>, phase: Worker<S>): 
     );
   }
   return () => {
-    run.recorder.update(take);
-    const request = typeof human === "function" ? human(run.recorder.state(), output) : (human ?? null);
-    if (!request) endSucceeded(run, output);
+    const state = run.recorder.changed(take);
+    const request = typeof human === "function" ? human(structuredClone(state), output) : (human ?? null);
+    if (!request) endSucceeded(run, { output, state });
     else {
+      run.recorder.take(state);
       // Kept for when the answer comes, which may be in another session.
       keepOutput(run, output);
       ask(run, questionFor(request, "output", run.now()));
@@ -138,10 +139,10 @@ async function runUntil<S extends StateOf>(
     const key = taskKey(phase, task);
     if (recorder.record.nodes[key]?.status !== "complete") {
       recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
-      await runTask(run, task, (_, context) => work(context));
+      const take = (output: unknown) => recorder.changed((draft) => update?.(output, draft));
+      await runTask(run, task, (_, context) => work(context), take);
       const { status, result } = recorder.record.nodes[key] ?? {};
       if (status !== "complete") throw turnFailed(turn, result ?? null);
-      recorder.update((draft) => update?.(fromJson(result ?? "null"), draft));
       await run.batchCompleted();
     }
     const output = fromJson(recorder.record.nodes[key]?.result ?? "null");
@@ -171,12 +172,23 @@ async function runConsensus<S extends StateOf>(
   const cast = await runTasks(run, planned, (task, context) =>
     voters[task]?.({ ...context, item: undefined }),
   );
-  const votes = Object.fromEntries(Object.keys(voters).map((name, at) => [name, cast[at] as Vote]));
+  const votes = Object.fromEntries(Object.keys(voters).map((name, at) => [name, asVote(name, cast[at])]));
   const verdict =
     Object.keys(voters).length === 0 ? { approved: true, reason: "" } : consensusOf(votes, phase);
   if (!verdict.approved) return () => endConsensus(run, phase, votes, false, verdict.reason);
   if (people) return () => ask(run, peoplesQuestion(people, run.now()));
   return () => endConsensus(run, phase, votes, true, verdict.reason);
+}
+
+/** Agents are programs, and may answer anything. */
+function asVote(voter: string, cast: unknown): Vote {
+  const { vote } = (cast ?? {}) as Partial<Vote>;
+  if (vote === "approve" || vote === "reject" || vote === "abstain") return cast as Vote;
+  throw new CrunchError({
+    code: "vote_invalid",
+    message: `${voter} did not vote, but gave ${JSON.stringify(cast)?.slice(0, 200) ?? "nothing"}.`,
+    hint: 'A vote is { vote: "approve" }, "reject" or "abstain", with a `reason` if you like.',
+  });
 }
 
 /** Where a consensus leads. Without one, and without a way for that, the phase has failed. */
@@ -187,8 +199,9 @@ export function endConsensus<S extends StateOf>(
   approved: boolean,
   reason: string,
 ): void {
-  if (approved) endSucceeded(run, { approved, votes });
-  else if (otherwise !== undefined) endSucceeded(run, { approved, votes }, [otherwise]);
+  const output = { approved, votes };
+  if (approved) endSucceeded(run, { output });
+  else if (otherwise !== undefined) endSucceeded(run, { output, to: [otherwise] });
   else throw noConsensus(run.name, reason);
 }
 

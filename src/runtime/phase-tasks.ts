@@ -43,11 +43,15 @@ export async function runTasks<S extends StateOf>(
   return nodes.map(([, { result }]) => (result === null ? undefined : fromJson(result)));
 }
 
-/** One task that runs on its own, such as one turn of a loop. */
+/**
+ * One task. `take` gives what the data becomes by its output: that and the task's completion are told together, so
+ * that no checkpoint, which another phase may make at any moment, holds one of them alone.
+ */
 export async function runTask<S extends StateOf>(
   run: PhaseRun<S>,
   task: string,
   work: Work<S>,
+  take: (output: unknown) => S | null = () => null,
 ): Promise<void> {
   const { recorder, name: phase } = run;
   recorder.tell({ type: "task:started", phase, task, at: run.now() });
@@ -57,7 +61,9 @@ export async function runTask<S extends StateOf>(
     const output = await within(`The task ${task} of ${phase}`, run.limits.run, run.signal, (signal) =>
       work(task, { ...run.context(), signal, task, item }),
     );
+    const state = take(output);
     recorder.tell({ type: "task:completed", phase, task, at: run.now(), result: toJson(output) });
+    if (state !== null) recorder.take(state);
   } catch (error) {
     // Asked to stop, it has not failed: the next session runs it again.
     run.signal.throwIfAborted();

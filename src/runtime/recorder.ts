@@ -84,7 +84,12 @@ export class Recorder<S extends StateOf> {
 
   /** Changes the workflow's data by a function that changes a copy of it. */
   update(change: (draft: S) => void): void {
-    const event = stateChange(this.record.state, asJson(this.changed(change)));
+    this.take(this.changed(change));
+  }
+
+  /** Takes over what the data has become. */
+  take(state: S): void {
+    const event = stateChange(this.record.state, asJson(state));
     if (event) this.tell(event);
   }
 

@@ -1,7 +1,7 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { firstFailed, nextTry, readiness } from "../workflow/readiness.js";
-import { closeQuestion, isAnswered } from "./answering.js";
 import { beginnings } from "./beginnings.js";
+import { closeQuestions } from "./close-questions.js";
 import { endFailed, endWithError } from "./ending.js";
 import { runLifecycle } from "./lifecycle.js";
 import { momentOf, retried, worthier } from "./moments.js";
@@ -10,6 +10,7 @@ import type { Moment } from "./recorder.js";
 import type { RunResult, RunResultKind } from "./run-result.js";
 import { openSession, type RunOptions, type Session } from "./session.js";
 import { sleepUntil } from "./sleep.js";
+import { tellEnd } from "./tell-end.js";
 
 interface Active<S extends StateOf> {
   readonly promise: Promise<void>;
@@ -52,8 +53,11 @@ class Run<S extends StateOf> {
     this.#recover();
     for (;;) {
       if (this.#stop.aborted) return this.#stopped();
-      await this.#closeQuestions();
+      for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
+        this.#note(moment);
       const begun = this.#begin();
+      if (this.#moment && begun.length === 0 && this.#active.size === 0)
+        tellEnd(this.session, this.#moment.phase);
       if (this.#moment || begun.length > 0) await this.#save(begun);
       for (const run of begun) this.#launch(run);
       // A phase may have ended while the checkpoint was stored.
@@ -125,12 +129,8 @@ class Run<S extends StateOf> {
   }
 
   #launch(run: PhaseRun<S>): void {
-    const { name } = run;
-    const promise = this.#work(run).finally(() => {
-      if (this.#active.get(name)?.run === run) this.#active.delete(name);
-    });
-    this.#active.set(name, { promise, run });
-    this.#begun.add(name);
+    this.#active.set(run.name, { promise: this.#work(run), run });
+    this.#begun.add(run.name);
   }
 
   #phaseRun(name: string): PhaseRun<S> {
@@ -146,7 +146,7 @@ class Run<S extends StateOf> {
       await runLifecycle(run);
     } catch (error) {
       // Cancelled, or told to stop: it has not failed.
-      if (run.signal.aborted) return;
+      if (run.signal.aborted) return this.#leave(run);
       failure = error;
     }
     try {
@@ -157,6 +157,12 @@ class Run<S extends StateOf> {
     } catch (error) {
       this.#crash ??= error;
     }
+    this.#leave(run);
+  }
+
+  /** Together with its last event, so that nobody finds a phase at work that has ended. */
+  #leave(run: PhaseRun<S>): void {
+    if (this.#active.get(run.name)?.run === run) this.#active.delete(run.name);
   }
 
   /** A phase that led back took others with it that were still at work: what they do no longer counts. */
@@ -166,23 +172,6 @@ class Run<S extends StateOf> {
         run.cancel(new Error("an earlier phase begins again"));
         this.#active.delete(name);
       }
-  }
-
-  async #closeQuestions(): Promise<void> {
-    const { recorder, now } = this.session;
-    for (const [name, asked] of Object.entries(recorder.record.questions)) {
-      if (!isAnswered(asked, now())) continue;
-      const run = this.#phaseRun(name);
-      let failure: unknown = null;
-      try {
-        await closeQuestion(run, asked, now());
-      } catch (error) {
-        if (this.#stop.aborted) return;
-        failure = error;
-        endWithError(run, error);
-      }
-      this.#note(momentOf(name, recorder.record.phases[name]?.status, failure));
-    }
   }
 
   #note(moment: Moment): void {

@@ -53,11 +53,14 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       return;
     case "phase:started": {
       const { due: _, retry_at: __, failure: ___, ...before } = phaseIn(record, event.phase);
+      const { stops, ...rest } = before;
       record.phases[event.phase] = {
-        ...before,
+        ...rest,
         status: "running",
         attempt: event.attempt,
         version: event.version,
+        // They are those of the attempts that are counted.
+        ...(event.attempt > 1 && stops !== undefined && { stops }),
       };
       return;
     }

@@ -58,6 +58,7 @@ describe("a run of a workflow", () => {
     expect(types()).toEqual([
       ...["run:started", "phase:started", "state:changed", "phase:succeeded"],
       ...["phase:started", "state:changed", "phase:succeeded", "phase:succeeded"],
+      "run:finished",
     ]);
     expect((await store.list(1)).map(({ trigger }) => trigger)).toEqual([
       ...["phase_start", "phase_transition", "phase_transition"],
@@ -235,6 +236,88 @@ describe("a run of a workflow", () => {
     const again = await runWorkflow(workflow, options);
     expect(again).toMatchObject(failed);
     expect(again.checkpoint.orchestrator_state.phases.slow?.status).toBe("succeeded");
+  });
+
+  it("takes nothing over from a phase that does not know where to lead", async () => {
+    const { options } = fresh();
+    const workflow = defineWorkflow({ count: 0 })({
+      name: "lost",
+      first: "a",
+      phases: {
+        a: agentPhase({
+          run: () => null,
+          update: (_, draft) => {
+            draft.count++;
+          },
+          onError: { strategy: "retry", maxRetries: 2, delayMs: 0 },
+          next: { to: ["done"], choose: () => "elsewhere" as "done" },
+        }),
+        done: terminalPhase(),
+      },
+    });
+    expect(await runWorkflow(workflow, options)).toMatchObject({
+      ...{ status: "failed", state: { count: 0 } },
+      error: expect.stringContaining("`a` chose to lead to `elsewhere`"),
+    });
+  });
+
+  it("has nothing left to do at its end, also of what it passed by", async () => {
+    const { options } = fresh();
+    const workflow = defineWorkflow({})({
+      name: "short",
+      first: "a",
+      phases: {
+        a: agentPhase({ run: () => null, next: { to: ["b", "done"], choose: () => "done" } }),
+        b: agentPhase({ run: () => null, next: "done" }),
+        done: terminalPhase(),
+      },
+    });
+    const { checkpoint, status } = await runWorkflow(workflow, options);
+    expect(status).toBe("finished");
+    expect(checkpoint.orchestrator_state.phases.b?.status).toBe("skipped");
+    expect(checkpoint.recovery_info.can_resume).toBe(false);
+  });
+
+  it("does a turn again whose output it could not take over", async () => {
+    const { options } = fresh();
+    let tries = 0;
+    const workflow = defineWorkflow({ turns: [] as number[] })({
+      name: "turns",
+      first: "a",
+      phases: {
+        a: agentPhase({
+          run: ({ task }) => Number(task),
+          update: (turn, draft) => {
+            if (turn === 2 && tries++ === 0) throw new Error("not yet");
+            draft.turns.push(turn);
+          },
+          until: { done: (state) => state.turns.length === 3, most: 5 },
+          onError: { strategy: "retry", maxRetries: 1, delayMs: 0 },
+          next: "done",
+        }),
+        done: terminalPhase(),
+      },
+    });
+    expect(await runWorkflow(workflow, options)).toMatchObject({
+      status: "finished",
+      state: { turns: [1, 2, 3] },
+    });
+  });
+
+  it("does not take just anything for a vote", async () => {
+    const { options } = fresh();
+    const workflow = defineWorkflow({})({
+      name: "vote",
+      first: "a",
+      phases: {
+        a: consensusPhase({ voters: { bot: () => "yes" as never }, next: "done" }),
+        done: terminalPhase(),
+      },
+    });
+    expect(await runWorkflow(workflow, options)).toMatchObject({
+      status: "failed",
+      error: 'bot did not vote, but gave "yes".',
+    });
   });
 
   it("does not lose the work of a failed task's siblings", async () => {
@@ -424,6 +507,7 @@ describe("a session that ends early", () => {
     }
     expect(ran).toEqual(["a", "b#1", "finally", "b#2", "finally", "b#3", "finally", "b#4", "finally"]);
     expect((await store.latest(1))?.trigger).toBe("session_end");
+    expect((await store.latest(1))?.orchestrator_state.phases.b).toMatchObject({ attempt: 4, stops: 4 });
     const calm = twoSteps(async () => {}, ran);
     expect(await runWorkflow(calm, options)).toMatchObject({ status: "finished" });
   });
