@@ -1,4 +1,5 @@
 import type { RunEvent } from "../checkpoint/run-event.js";
+import { CrunchError } from "../errors.js";
 import { failureOf } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
 
@@ -25,4 +26,13 @@ const ranks: readonly Moment["trigger"][] = ["phase_transition", "pause", "befor
 /** Which of two a checkpoint is about: a failure more than a question, a question more than success, else the later. */
 export function worthier(one: Moment | null, other: Moment): Moment {
   return one !== null && ranks.indexOf(one.trigger) > ranks.indexOf(other.trigger) ? one : other;
+}
+
+/** Nothing can begin, and no end was reached: better said than taken for success. */
+export function stuck(workflow: string): CrunchError {
+  return new CrunchError({
+    code: "run_stuck",
+    message: `The run of ${workflow} can't go on: no phase can begin, and no terminal phase was reached.`,
+    hint: "Look at the phases that wait for others which nothing leads to any more.",
+  });
 }

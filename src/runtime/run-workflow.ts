@@ -1,10 +1,10 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
-import { firstFailed, nextTry, readiness } from "../workflow/readiness.js";
+import { firstFailed, hasArrived, nextTry, readiness } from "../workflow/readiness.js";
 import { beginnings } from "./beginnings.js";
 import { closeQuestions } from "./close-questions.js";
 import { endFailed, endWithError } from "./ending.js";
 import { runLifecycle } from "./lifecycle.js";
-import { momentOf, retried, worthier } from "./moments.js";
+import { momentOf, retried, stuck, worthier } from "./moments.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
 import type { RunResult, RunResultKind } from "./run-result.js";
@@ -213,7 +213,10 @@ class Run<S extends StateOf> {
       const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
       return this.#result({ status: "waiting", questions: asked });
     }
-    if (!Number.isFinite(dueAt)) return this.#result({ status: "finished" });
+    if (!Number.isFinite(dueAt)) {
+      if (!hasArrived(workflow.graph, phases)) throw stuck(workflow.name);
+      return this.#result({ status: "finished" });
+    }
     return this.#result({ status: "sleeping", until: new Date(dueAt).toISOString() });
   }
 

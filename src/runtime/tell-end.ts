@@ -1,5 +1,5 @@
 import type { StateOf } from "../workflow/define-workflow.js";
-import { firstFailed, readiness } from "../workflow/readiness.js";
+import { firstFailed, hasArrived, readiness } from "../workflow/readiness.js";
 import type { Session } from "./session.js";
 
 /** Nothing is at work. Where that means that the run is over, its last checkpoint says so, and leaves nothing to do. */
@@ -12,7 +12,8 @@ export function tellEnd<S extends StateOf>({ recorder, workflow, now }: Session<
     return;
   }
   const { ready, sleeping } = readiness(workflow.graph, phases, now());
-  if (ready.length + sleeping.length + Object.keys(questions).length > 0) return;
+  const isOver = ready.length + sleeping.length + Object.keys(questions).length === 0;
+  if (!isOver || !hasArrived(workflow.graph, phases)) return;
   const reason = "the run took another way";
   for (const [name, { status }] of Object.entries(phases))
     if (status === "pending") recorder.tell({ type: "phase:skipped", phase: name, reason, next: [] });

@@ -115,7 +115,8 @@ function makeOrder({ first, nodes }: PhaseGraph): PhaseOrder {
         stack.pop();
         open.delete(top.name);
         finished.push(top.name);
-      } else if (open.has(to)) back.add(`${top.name}\n${to}`);
+        // The first phase waits for nobody, also where a plain function hides the way that leads from it.
+      } else if (open.has(to) || to === first) back.add(`${top.name}\n${to}`);
       else if (!seen.has(to)) enter(to);
     }
   }

@@ -21,6 +21,13 @@ export function readiness(
   const arrived = new Set<string>();
   /** Phases that nothing will lead to any more. */
   const passedBy = new Set<string>();
+  /** A phase that may lead anywhere, and has not chosen yet. */
+  const mayJump = names.some((name) => {
+    const { status, due } = phases[name] ?? {};
+    return (
+      graph.nodes[name]?.kind === "any" && (status === "running" || status === "waiting" || due === true)
+    );
+  });
   const ready: string[] = [];
   const sleeping: { phase: string; until: string }[] = [];
   for (const name of names) {
@@ -44,9 +51,16 @@ export function readiness(
     });
     if (!isSettled) continue;
     if (arrived.has(name)) ready.push(name);
-    else if (sources.length > 0) passedBy.add(name);
+    else if (sources.length > 0 || !mayJump) passedBy.add(name);
   }
   return { ready, sleeping };
+}
+
+/** Whether the run has come to an end of the graph. */
+export function hasArrived(graph: PhaseGraph, phases: Readonly<Record<string, PhaseState>>): boolean {
+  return Object.keys(graph.nodes).some(
+    (name) => graph.nodes[name]?.kind === "terminal" && phases[name]?.status === "succeeded",
+  );
 }
 
 /** The first phase of the graph that has failed; null when none has. */

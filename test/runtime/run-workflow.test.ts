@@ -238,6 +238,38 @@ describe("a run of a workflow", () => {
     expect(again.checkpoint.orchestrator_state.phases.slow?.status).toBe("succeeded");
   });
 
+  it("jumps where a plain function says, and does not wait for what it did not choose", async () => {
+    const { options } = fresh();
+    const ran: string[] = [];
+    const note = ({ phase }: { phase: string }) => void ran.push(phase);
+    const workflow = defineWorkflow({ left: 2 })({
+      name: "jump",
+      first: "a",
+      phases: {
+        a: agentPhase({
+          run: note,
+          update: (_, draft) => {
+            draft.left--;
+          },
+          next: (state) => (state.left > 0 ? "b" : "c"),
+        }),
+        b: agentPhase({ run: note, next: "join" }),
+        c: agentPhase({ run: note, next: "join" }),
+        join: agentPhase({
+          run: note,
+          next: { to: ["done", "a"], choose: ({ left }) => (left > 0 ? "a" : "done") },
+        }),
+        done: terminalPhase(),
+      },
+    });
+    const result = await runWorkflow(workflow, options);
+    expect(result.status).toBe("finished");
+    expect(ran).toEqual(["a", "b", "join", "a", "c", "join"]);
+    const { phases } = result.checkpoint.orchestrator_state;
+    expect(phases.a).toMatchObject({ status: "succeeded", version: 2 });
+    expect(phases.done?.status).toBe("succeeded");
+  });
+
   it("takes nothing over from a phase that does not know where to lead", async () => {
     const { options } = fresh();
     const workflow = defineWorkflow({ count: 0 })({
