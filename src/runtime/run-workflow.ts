@@ -75,15 +75,11 @@ class Run<S extends StateOf> {
   /** A phase has ended, or the next try of another is due. */
   async #somethingHappens(): Promise<void> {
     const awake = new AbortController();
-    const waitMs = this.#nextTry() - this.session.now().getTime();
+    const waitMs = nextTry(this.session.recorder.record.phases) - this.session.now().getTime();
     const ended = [...this.#active.values()].map(({ promise }) => promise);
     const due = Number.isFinite(waitMs) && this.#failed() === null ? [sleepUntil(waitMs, awake.signal)] : [];
     await Promise.race([...ended, ...due]);
     awake.abort();
-  }
-
-  #nextTry(): number {
-    return nextTry(this.session.workflow.graph, this.session.recorder.record.phases, this.session.now());
   }
 
   /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
@@ -202,7 +198,7 @@ class Run<S extends StateOf> {
         error: phases[failed]?.failure?.message ?? "",
       });
     if (readiness(workflow.graph, phases, now()).ready.length > 0) return null;
-    const dueAt = this.#nextTry();
+    const dueAt = nextTry(phases);
     const waitMs = dueAt - now().getTime();
     if (waitMs <= (this.options.maxWaitMs ?? 60_000)) {
       await sleepUntil(waitMs, this.#stop);

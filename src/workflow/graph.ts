@@ -78,6 +78,8 @@ export interface PhaseOrder {
   readonly names: readonly string[];
   /** The phases that lead forward to each. */
   readonly before: ReadonlyMap<string, readonly string[]>;
+  /** The phases that may lead anywhere. */
+  readonly jumping: readonly string[];
   /** All that comes after each, forward. */
   after(name: string): readonly string[];
   isBack(from: string, to: string): boolean;
@@ -127,6 +129,7 @@ function makeOrder({ first, nodes }: PhaseGraph): PhaseOrder {
   return {
     names,
     before,
+    jumping: names.filter((name) => nodes[name]?.kind === "any"),
     isBack: (from, to) => back.has(`${from}\n${to}`),
     after(name) {
       const found = new Set<string>();

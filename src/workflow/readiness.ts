@@ -17,16 +17,14 @@ export function readiness(
   phases: Readonly<Record<string, PhaseState>>,
   now: Date,
 ): Readiness {
-  const { names, before } = orderOf(graph);
+  const { names, before, jumping } = orderOf(graph);
   const arrived = new Set<string>();
   /** Phases that nothing will lead to any more. */
   const passedBy = new Set<string>();
   /** A phase that may lead anywhere, and has not chosen yet. */
-  const mayJump = names.some((name) => {
+  const mayJump = jumping.some((name) => {
     const { status, due } = phases[name] ?? {};
-    return (
-      graph.nodes[name]?.kind === "any" && (status === "running" || status === "waiting" || due === true)
-    );
+    return status === "running" || status === "waiting" || due === true;
   });
   const ready: string[] = [];
   const sleeping: { phase: string; until: string }[] = [];
@@ -69,6 +67,9 @@ export function firstFailed(graph: PhaseGraph, phases: Readonly<Record<string, P
 }
 
 /** When the next try of a phase is due, in milliseconds; infinity when none is. */
-export function nextTry(graph: PhaseGraph, phases: Readonly<Record<string, PhaseState>>, now: Date): number {
-  return Math.min(...readiness(graph, phases, now).sleeping.map(({ until }) => Date.parse(until)));
+export function nextTry(phases: Readonly<Record<string, PhaseState>>): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { status, retry_at } of Object.values(phases))
+    if (status === "pending" && retry_at !== undefined) next = Math.min(next, Date.parse(retry_at));
+  return next;
 }
