@@ -73,10 +73,24 @@ interface CommonShape {
   readonly next: NextShape;
 }
 
+/** A check of what agents wrote in their notes: sections with something in them, and the step they say is completed. */
+export interface NotesGateShape {
+  readonly type: "notes";
+  readonly name: string;
+  /** Whose notes: the roles of the agents. */
+  readonly roles: readonly string[];
+  readonly sections: readonly string[];
+  readonly step?: string;
+}
+
 /** What agents do. */
 interface WorkShape extends CommonShape {
   /** The name of the agent; without, the one that the repo uses for everything. */
   readonly agent?: string;
+  /** Whose notes are continued; the agent's name if not said. */
+  readonly role?: string;
+  /** What has to hold afterwards, besides what the repo wants. */
+  readonly gates?: readonly NotesGateShape[];
   /** By name in the data, what it becomes by the phase's output. */
   readonly update?: Readonly<Record<string, string>>;
   readonly parallel?: number;
@@ -94,6 +108,8 @@ export interface AgentShape extends WorkShape {
 export interface TaskShape {
   readonly does: string;
   readonly agent?: string;
+  /** Whose notes are continued; the task's name if not said. */
+  readonly role?: string;
   readonly dependsOn?: readonly string[];
 }
 
