@@ -26,7 +26,7 @@ export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, mak
     metadata: {},
   };
   const { events: _told, ...carried } = parent;
-  const merged = { ...carried, ...own, ...change };
+  const merged = { ...carried, ...own, ...asked(carried), ...change };
   const sequence = parent.sequence + 1;
   const now = maker.now();
   const { phases } = merged.orchestrator_state;
@@ -39,6 +39,18 @@ export function nextCheckpoint(parent: Checkpoint, change: CheckpointChange, mak
     session_id: maker.sessionId,
     parent_checkpoint_id: parent.checkpoint_id,
     recovery_info: recoveryInfo(merged),
+  };
+}
+
+/** A question that the parent asked is bound to it from now on. */
+function asked({ run_state, checkpoint_id }: Pick<Checkpoint, "run_state" | "checkpoint_id">) {
+  if (!run_state) return {};
+  const questions = Object.entries(run_state.questions).map(([phase, each]) => [
+    phase,
+    { checkpoint_id, ...each },
+  ]);
+  return {
+    run_state: { ...run_state, questions: Object.fromEntries(questions) as typeof run_state.questions },
   };
 }
 
@@ -131,11 +143,23 @@ export function rebased(checkpoint: Checkpoint, parent: Checkpoint, maker: Maker
   const theirs = parent.orchestrator_state.handled_events.filter((key) => !ours.includes(key));
   return {
     ...checkpoint,
+    ...withAnswers(checkpoint, parent),
     checkpoint_id: id,
     sequence: parent.sequence + 1,
     parent_checkpoint_id: parent.checkpoint_id,
     orchestrator_state: { ...checkpoint.orchestrator_state, handled_events: [...theirs, ...ours] },
   };
+}
+
+/** What people answered meanwhile is not lost. */
+function withAnswers({ run_state: ours }: Checkpoint, { run_state: theirs }: Checkpoint) {
+  if (!ours || !theirs) return {};
+  const questions = Object.entries(ours.questions).map(([phase, asked]) => {
+    const other = theirs.questions[phase];
+    const isMore = other?.asked_at === asked.asked_at && other.answers.length > asked.answers.length;
+    return [phase, isMore ? { ...asked, answers: other.answers } : asked] as const;
+  });
+  return { run_state: { ...ours, questions: Object.fromEntries(questions) } };
 }
 
 function newId(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Failure, PhaseState } from "./phase-state.js";
 
 const Text = z.string();
 const Count = z.number().int().nonnegative();
@@ -17,13 +18,14 @@ export const Question = z.strictObject({
   needed: z.number().int().positive(),
   /** What the answer is for: the phase itself, what it produced, what to do about its failure, or a consensus. */
   purpose: z.enum(["phase", "output", "error", "consensus"]),
+  /** How long to wait before somebody is reminded. */
+  remind_after_ms: Count.optional(),
 });
 export type Question = z.infer<typeof Question>;
 
 export const Answer = z.strictObject({ response: Text, by: Text, at: Time });
 export type Answer = z.infer<typeof Answer>;
 
-export const Failure = z.strictObject({ code: Text, message: Text });
 const phase = Text;
 const next = z.array(Text);
 
@@ -34,6 +36,8 @@ export const RunEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("phase:succeeded"), phase, next }),
   z.strictObject({ type: z.literal("phase:skipped"), phase, reason: Text, next }),
   z.strictObject({ type: z.literal("phase:failed"), phase, error: Failure }),
+  /** A person sent the run to a phase: these are as given here from now on. */
+  z.strictObject({ type: z.literal("run:moved"), phases: z.record(Text, PhaseState) }),
   /** The session was asked to stop while it worked on it. */
   z.strictObject({ type: z.literal("phase:stopped"), phase }),
   z.strictObject({
@@ -51,10 +55,15 @@ export const RunEvent = z.discriminatedUnion("type", [
     tasks: z.record(Text, z.strictObject({ depends_on: z.array(Text), input: Text.optional() })),
   }),
   z.strictObject({ type: z.literal("task:started"), phase, task: Text, at: Time }),
+  /** The agent has ended, but what it did has not been looked at yet. */
+  z.strictObject({ type: z.literal("task:reported"), phase, task: Text, result: Text }),
   z.strictObject({ type: z.literal("task:completed"), phase, task: Text, at: Time, result: Text }),
   z.strictObject({ type: z.literal("task:failed"), phase, task: Text, at: Time, error: Failure }),
   z.strictObject({ type: z.literal("task:skipped"), phase, task: Text, reason: Text }),
   z.strictObject({ type: z.literal("batch:completed"), phase, batch: Count }),
+  /** A task changed files that another one had changed since it began, and does its work again on top of that. */
+  z.strictObject({ type: z.literal("conflict:started"), phase, task: Text, paths: z.array(Text) }),
+  z.strictObject({ type: z.literal("conflict:resolved"), phase, task: Text }),
   z.strictObject({ type: z.literal("state:changed"), set: z.record(Text, z.json()), unset: z.array(Text) }),
   z.strictObject({ type: z.literal("input:requested"), phase, question: Question, at: Time }),
   z.strictObject({ type: z.literal("input:received"), phase, answer: Answer }),
@@ -70,6 +79,15 @@ export type RunEventType = RunEvent["type"];
 /** What a run knows besides where its phases stand: the data of the workflow, and what people are asked. */
 export const RunState = z.strictObject({
   state: z.record(Text, z.json()),
-  questions: z.record(Text, z.strictObject({ question: Question, asked_at: Time, answers: z.array(Answer) })),
+  questions: z.record(
+    Text,
+    z.strictObject({
+      question: Question,
+      asked_at: Time,
+      answers: z.array(Answer),
+      /** The checkpoint that asked it; missing in that one itself. */
+      checkpoint_id: Text.optional(),
+    }),
+  ),
 });
 export type RunState = z.infer<typeof RunState>;

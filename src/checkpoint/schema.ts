@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { CheckpointId } from "./id.js";
+import { PhaseState } from "./phase-state.js";
 import { BranchName, RepoPath } from "./repo-path.js";
-import { Failure, RunEvent, RunState } from "./run-event.js";
+import { RunEvent, RunState } from "./run-event.js";
+
+export { PhaseState, PhaseStatus } from "./phase-state.js";
 
 const Text = z.string();
 const Time = z.iso.datetime();
@@ -27,29 +30,6 @@ export const Trigger = z.enum([
   "every_n_events",
 ]);
 export type Trigger = z.infer<typeof Trigger>;
-
-export const PhaseStatus = z.enum(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
-export type PhaseStatus = z.infer<typeof PhaseStatus>;
-
-/** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
-export const PhaseState = z.strictObject({
-  status: PhaseStatus,
-  attempt: Count,
-  /** How many of the attempts were stopped on purpose: those did not die. */
-  stops: Count.optional(),
-  version: Count,
-  checkpoint_id: CheckpointId.nullable(),
-  /** Where it led when it ended, if not where it always does. */
-  next: z.array(Text).optional(),
-  /** It begins without waiting for those before it. */
-  due: z.boolean().optional(),
-  /** How often it failed and was tried again since it began, and when the next try may begin. */
-  retries: Count.optional(),
-  retry_at: Time.optional(),
-  /** Why it failed. */
-  failure: Failure.optional(),
-});
-export type PhaseState = z.infer<typeof PhaseState>;
 
 /** Who holds the lease: enough for another session to prove that this one is dead. */
 export const Holder = z.discriminatedUnion("kind", [
@@ -102,10 +82,17 @@ export const PartialFile = z.strictObject({
   status: z.enum(["added", "modified", "deleted"]),
   hash: Sha256.nullable(),
   size_bytes: Count,
+  /** The task it is of, where several were at work. */
+  task: Text.optional(),
 });
 export type PartialFile = z.infer<typeof PartialFile>;
 
-const Progress = z.strictObject({ at: Time, message: Text, percent: z.number().min(0).max(100).nullable() });
+const Progress = z.strictObject({
+  at: Time,
+  message: Text,
+  percent: z.number().min(0).max(100).nullable(),
+  task: Text.optional(),
+});
 
 /** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
 const RollbackPause = z.strictObject({ kind: z.literal("rollback") });

@@ -5,10 +5,11 @@ import type { PhaseRun } from "./phase-run.js";
 
 /** A request as it is stored: with the time it ends, and what counts then. */
 export function questionFor(request: HumanRequest, purpose: Question["purpose"], now: string): Question {
-  const { type, prompt, timeoutMs, onTimeout = "fail" } = request;
+  const { type, prompt, timeoutMs, remindAfterMs, onTimeout = "fail" } = request;
   const choices = type === "approval" ? ["approve", "reject"] : type === "choice" ? [...request.choices] : [];
   return {
     ...{ type, prompt, choices, needed: 1, purpose },
+    ...(remindAfterMs !== undefined && { remind_after_ms: remindAfterMs }),
     expires_at: timeoutMs === undefined ? null : later(now, timeoutMs),
     on_timeout: timeoutMs === undefined ? null : typeof onTimeout === "string" ? onTimeout : onTimeout.answer,
   };

@@ -4,6 +4,7 @@ import type { RunRecord } from "../workflow/replay.js";
 
 export type Beginning = { readonly name: string } & (
   | { readonly kind: "end" }
+  | { readonly kind: "skip"; readonly reason: string }
   | { readonly kind: "too_often"; readonly times: number }
   | { readonly kind: "start"; readonly attempt: number; readonly version: number }
 );
@@ -20,12 +21,14 @@ export function beginnings<S extends StateOf>(
   const { graph } = workflow;
   const ready = firstFailed(graph, phases) === null ? readiness(graph, phases, now).ready : [];
   return [...left, ...ready].map((name) => {
-    if (workflow.phases[name]?.type === "terminal") return { name, kind: "end" };
-    const { status, attempt = 0, version = 0, retries = 0 } = phases[name] ?? {};
-    if (status === "running") return { name, kind: "start", attempt: attempt + 1, version };
-    // Another try of a phase that failed is no new version of it.
-    if (retries > 0) return { name, kind: "start", attempt: 1, version };
-    if (version >= workflow.maxVisits) return { name, kind: "too_often", times: version };
+    const phase = workflow.phases[name];
+    if (phase?.type === "terminal") return { name, kind: "end" };
+    if (phase?.skip !== undefined) return { name, kind: "skip", reason: phase.skip };
+    const { attempt = 0, version = 0, retries, visits = version } = phases[name] ?? {};
+    // A session died in it or was stopped. Nor is another try of a phase that failed a new version of it.
+    if (attempt > 0) return { name, kind: "start", attempt: attempt + 1, version };
+    if (retries !== undefined) return { name, kind: "start", attempt: 1, version };
+    if (visits >= workflow.maxVisits) return { name, kind: "too_often", times: visits };
     return { name, kind: "start", attempt: 1, version: version + 1 };
   });
 }

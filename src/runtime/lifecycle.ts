@@ -143,7 +143,7 @@ async function runUntil<S extends StateOf>(
       await runTask(run, task, (_, context) => work(context), take);
       const { status, result } = recorder.record.nodes[key] ?? {};
       if (status !== "complete") throw turnFailed(turn, result ?? null);
-      await run.batchCompleted();
+      await run.batchCompleted(false);
     }
     const output = fromJson(recorder.record.nodes[key]?.result ?? "null");
     if (done(recorder.state(), output)) return [output];

@@ -5,7 +5,8 @@ import type { Moment } from "./recorder.js";
 
 /** The checkpoint that the end of a try is worth. */
 export function momentOf(phase: string, status: string | undefined, failure: unknown): Moment {
-  const error = failure === null ? null : { ...failureOf(failure), hint: "" };
+  const hint = failure instanceof CrunchError ? failure.hint : "";
+  const error = failure === null ? null : { ...failureOf(failure), hint };
   if (status === "failed") return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error };
   if (status === "waiting")
     return { type: "PRE", trigger: failure === null ? "before_human" : "pause", outcome: null, phase, error };

@@ -17,7 +17,7 @@ export interface PhaseRun<S extends StateOf> {
   now(): string;
   context(): PhaseContext<S>;
   failure(error: unknown): { readonly code: string; readonly message: string };
-  batchCompleted(): Promise<void>;
+  batchCompleted(isLast: boolean): Promise<void>;
 }
 
 export interface PhaseRunOptions<S extends StateOf> {
@@ -28,6 +28,7 @@ export interface PhaseRunOptions<S extends StateOf> {
   readonly stop: AbortSignal;
   readonly now: () => Date;
   readonly random: () => number;
+  readonly savesBatch: (isLast: boolean) => boolean;
 }
 
 export function createPhaseRun<S extends StateOf>(options: PhaseRunOptions<S>): PhaseRun<S> {
@@ -47,9 +48,10 @@ export function createPhaseRun<S extends StateOf>(options: PhaseRunOptions<S>): 
       return { state: recorder.state(), phase: name, attempt, version, retries, signal };
     },
     failure: failureOf,
-    async batchCompleted() {
+    async batchCompleted(isLast) {
       batches++;
       recorder.tell({ type: "batch:completed", phase: name, batch: batches });
+      if (!options.savesBatch(isLast)) return;
       await recorder.save({ type: "POST", trigger: "batch_complete", outcome: "succeeded", phase: name });
     },
   };

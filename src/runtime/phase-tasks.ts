@@ -29,22 +29,29 @@ export async function runTasks<S extends StateOf>(
 ): Promise<readonly unknown[]> {
   plan(run, planned);
   const prefix = taskKey(run.name, "");
-  for (const batch of pendingBatches(nodesOf(run))) {
+  const errors: unknown[] = [];
+  const batches = pendingBatches(nodesOf(run));
+  for (const [at, batch] of batches.entries()) {
     const isReady = (key: string) =>
       (run.recorder.record.nodes[key]?.depends_on ?? []).every((each) => isComplete(run, each));
     const tasks = batch.filter(isReady).map((key) => key.slice(prefix.length));
     if (tasks.length === 0) continue;
-    await inParallel(tasks, parallel, (task) => runTask(run, task, work));
-    await run.batchCompleted();
+    await inParallel(tasks, parallel, async (task) => {
+      const error = await runTask(run, task, work);
+      if (error !== null) errors.push(error);
+    });
+    await run.batchCompleted(at === batches.length - 1);
   }
   const nodes = Object.entries(nodesOf(run));
   const failed = nodes.filter(([, { status }]) => status === "failed");
+  // The only task is the phase itself.
+  if (nodes.length === 1 && errors.length === 1) throw errors[0];
   if (failed.length > 0 || blockedTasks(nodesOf(run)).length > 0) throw tasksFailed(failed, prefix);
   return nodes.map(([, { result }]) => (result === null ? undefined : fromJson(result)));
 }
 
 /**
- * One task. `take` gives what the data becomes by its output: that and the task's completion are told together, so
+ * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's completion are told together, so
  * that no checkpoint, which another phase may make at any moment, holds one of them alone.
  */
 export async function runTask<S extends StateOf>(
@@ -52,7 +59,7 @@ export async function runTask<S extends StateOf>(
   task: string,
   work: Work<S>,
   take: (output: unknown) => S | null = () => null,
-): Promise<void> {
+): Promise<unknown> {
   const { recorder, name: phase } = run;
   recorder.tell({ type: "task:started", phase, task, at: run.now() });
   try {
@@ -64,10 +71,12 @@ export async function runTask<S extends StateOf>(
     const state = take(output);
     recorder.tell({ type: "task:completed", phase, task, at: run.now(), result: toJson(output) });
     if (state !== null) recorder.take(state);
+    return null;
   } catch (error) {
     // Asked to stop, it has not failed: the next session runs it again.
     run.signal.throwIfAborted();
     recorder.tell({ type: "task:failed", phase, task, at: run.now(), error: run.failure(error) });
+    return error;
   }
 }
 

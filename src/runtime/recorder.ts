@@ -1,14 +1,7 @@
-import {
-  type CheckpointChange,
-  emptyRun,
-  firstCheckpoint,
-  type Maker,
-  nextCheckpoint,
-} from "../checkpoint/create.js";
+import type { CheckpointChange } from "../checkpoint/create.js";
 import type { RunEvent, RunState } from "../checkpoint/run-event.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
-import type { CheckpointStore } from "../ports.js";
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { apply, emptyRecord, type RunRecord, recordOf, stateChange } from "../workflow/replay.js";
 
@@ -21,12 +14,22 @@ export interface Moment {
   readonly error?: Checkpoint["error"];
 }
 
+/** What a run has become, to be committed on top of the latest checkpoint. */
+export interface Commit {
+  readonly moment: Moment;
+  readonly latest: Checkpoint | null;
+  /** It takes nothing over from the run before it on the same issue. */
+  readonly isNewRun: boolean;
+  readonly phases: RunRecord["phases"];
+  /** What the checkpoint says of it, on top of the rest of the run. */
+  change(run: Omit<Checkpoint, "checkpoint_id" | "parent_checkpoint_id">): CheckpointChange;
+}
+
 export interface RecorderOptions<S extends StateOf> {
   readonly workflow: WorkflowDefinition<S>;
-  readonly store: CheckpointStore;
-  readonly issue: number;
-  readonly title: string;
-  readonly maker: Maker;
+  /** Stores it and gives the checkpoint; throws when another session came first. */
+  readonly commit: (commit: Commit) => Promise<Checkpoint>;
+  readonly now: () => Date;
   readonly onEvent: (event: RunEvent) => void;
 }
 
@@ -119,90 +122,62 @@ export class Recorder<S extends StateOf> {
   }
 
   async #commit(moment: Moment): Promise<void> {
-    const { store, issue, maker } = this.options;
-    const before = this.#latest;
     const events = this.#events;
     this.#events = [];
     this.#isFull = false;
-    const change = this.#change(moment, events);
-    const isFirst = events[0]?.type === "run:started";
-    const run = before && !isFirst ? null : this.#empty(moment.phase);
-    const make = () =>
-      before === null
-        ? firstCheckpoint(run ?? this.#empty(moment.phase), change, maker)
-        : nextCheckpoint(before, { ...run, ...change }, maker);
-    const { next, result } = await putNew(store, make, before?.checkpoint_id ?? null);
-    if (result.status === "conflict") throw gaveWay(issue, result.latest);
+    const isNewRun = events[0]?.type === "run:started";
+    const own = this.#change(moment, events);
+    const { phases } = this.record;
+    const next = await this.options.commit({
+      ...{ moment, latest: this.#latest, isNewRun, phases: { ...phases } },
+      change: (run) => own(run),
+    });
     this.#latest = next;
+    for (const event of missedAnswers(this.record, next)) this.tell(event);
     this.tell({ type: "checkpoint:created", checkpoint_id: next.checkpoint_id, trigger: next.trigger });
   }
 
-  #change({ phase, error = null, ...kind }: Moment, events: RunEvent[]): CheckpointChange {
+  /** Of the record as it is now: what happens while it is stored belongs to the next checkpoint. */
+  #change({ phase, error = null, ...kind }: Moment, events: RunEvent[]): Commit["change"] {
     const { record } = this;
-    const now = this.options.maker.now().toISOString();
+    const now = this.options.now().toISOString();
     const state = record.phases[phase];
-    const before = this.#latest;
-    const run = before && events[0]?.type !== "run:started" ? before : this.#empty(phase);
-    const completed = Object.entries(record.phases).flatMap(([name, { status }]) =>
-      status === "succeeded" ? [name] : [],
-    );
-    return {
+    const phases = { ...record.phases };
+    const completed = Object.keys(phases).filter((name) => phases[name]?.status === "succeeded");
+    const graph = {
+      completed_batches: record.completedBatches,
+      current_batch: record.completedBatches.length + 1,
+      node_states: { ...record.nodes },
+    };
+    const run_state = { state: record.state, questions: { ...record.questions } };
+    const workflow_state = {
+      workflow: this.options.workflow.name,
+      current_phase: phase,
+      current_state_label: `state:${phase}`,
+      phase_started_at: now,
+      phase_attempt: state?.attempt ?? 0,
+    };
+    return ({ orchestrator_state, execution_graph }) => ({
       ...kind,
-      error,
-      phase_version: state?.version ?? 0,
-      workflow_state: {
-        workflow: this.options.workflow.name,
-        current_phase: phase,
-        current_state_label: `state:${phase}`,
-        phase_started_at: now,
-        phase_attempt: state?.attempt ?? 0,
-      },
+      ...{ error, phase_version: state?.version ?? 0, workflow_state, run_state, events },
       orchestrator_state: {
-        ...run.orchestrator_state,
+        ...orchestrator_state,
         current_phase: phase,
         completed_phases: completed,
-        phases: { ...record.phases },
+        phases,
       },
-      execution_graph: {
-        ...run.execution_graph,
-        completed_batches: record.completedBatches,
-        current_batch: record.completedBatches.length + 1,
-        node_states: { ...record.nodes },
-      },
-      run_state: { state: record.state, questions: { ...record.questions } },
-      events,
-    };
-  }
-
-  #empty(phase: string) {
-    const { workflow, issue, title, maker } = this.options;
-    const snapshot = {
-      ...{ title, body: "", labels: [], assignees: [], branch: null, head_sha: null },
-      ...{ base_branch: "main", base_sha: "0".repeat(40) },
-    };
-    const phases = this.record.phases;
-    return emptyRun({
-      issue,
-      workflow: workflow.name,
-      phase,
-      phases,
-      snapshot,
-      startedBy: maker.sessionId,
-      maker,
+      execution_graph: { ...execution_graph, ...graph },
     });
   }
 }
 
-/** Ids are short, and made by chance: one that is taken is made anew. */
-async function putNew(store: CheckpointStore, make: () => Checkpoint, expectedLatest: string | null) {
-  for (let tries = 1; ; tries++) {
-    const next = make();
-    try {
-      return { next, result: await store.put(next, { expectedLatest }) };
-    } catch (error) {
-      if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5) throw error;
-    }
-  }
+/** Answers that people gave while this session worked: they are in what it was stored on top of. */
+function missedAnswers({ questions }: RunRecord, { run_state }: Checkpoint): RunEvent[] {
+  return Object.entries(run_state?.questions ?? {}).flatMap(([phase, { answers }]) =>
+    answers.slice(questions[phase]?.answers.length ?? answers.length).map((answer) => {
+      return { type: "input:received", phase, answer };
+    }),
+  );
 }
 
 /** The data as JSON has it: what JSON can't say is refused at once and not lost at the next start. */
@@ -214,13 +189,5 @@ function asJson(value: unknown): RunState["state"] {
     code: "state_not_json",
     message: "The data of a workflow has to be an object that JSON can say.",
     hint: "Keep functions, dates, maps and the like out of it.",
-  });
-}
-
-function gaveWay(issue: number, latest: Checkpoint | null): CrunchError {
-  return new CrunchError({
-    code: "gave_way",
-    message: `Another session has gone on with issue ${issue}: ${latest?.checkpoint_id ?? "its chain"} is the latest now.`,
-    hint: "Only one session works on a run at a time. What this one had saved is part of the chain.",
   });
 }

@@ -15,6 +15,11 @@ export type RunResult<S> = { readonly state: S; readonly checkpoint: Checkpoint 
   | { readonly status: "stopped" }
 );
 
+/** With a host, it may also be that nothing more was to begin. */
+export type HostedResult<S> =
+  | RunResult<S>
+  | { readonly status: "held_back"; readonly state: S; readonly checkpoint: Checkpoint };
+
 /** How it ended, without where that is written. */
 export type RunResultKind =
   RunResult<never> extends infer R ? (R extends unknown ? Omit<R, "state" | "checkpoint"> : never) : never;

@@ -1,13 +1,14 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { firstFailed, hasArrived, nextTry, readiness } from "../workflow/readiness.js";
-import { beginnings } from "./beginnings.js";
+import { type Beginning, beginnings } from "./beginnings.js";
 import { closeQuestions } from "./close-questions.js";
-import { endFailed, endWithError } from "./ending.js";
+import { endFailed, endSkipped, endWithError } from "./ending.js";
+import type { RunHost } from "./host.js";
 import { runLifecycle } from "./lifecycle.js";
 import { momentOf, retried, stuck, worthier } from "./moments.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
-import type { RunResult, RunResultKind } from "./run-result.js";
+import type { HostedResult, RunResult, RunResultKind } from "./run-result.js";
 import { openSession, type RunOptions, type Session } from "./session.js";
 import { sleepUntil } from "./sleep.js";
 import { tellEnd } from "./tell-end.js";
@@ -23,10 +24,14 @@ export async function runWorkflow<S extends StateOf>(
   options: RunOptions,
 ): Promise<RunResult<S>> {
   const session = await openSession(workflow, options);
-  return new Run(session, options).run();
+  const result = await new Run(session, options).run();
+  if (result.status === "held_back") throw new Error("nobody holds back a run without a host");
+  return result;
 }
 
-class Run<S extends StateOf> {
+type Settings = Pick<RunOptions, "retryFailed" | "signal" | "maxWaitMs" | "random">;
+
+export class Run<S extends StateOf> {
   readonly #active = new Map<string, Active<S>>();
   /** The phases that this session has worked on. */
   readonly #begun = new Set<string>();
@@ -36,12 +41,13 @@ class Run<S extends StateOf> {
 
   constructor(
     private readonly session: Session<S>,
-    private readonly options: RunOptions,
+    private readonly options: Settings,
+    private readonly host: RunHost | null = null,
   ) {
     this.#stop = options.signal ?? new AbortController().signal;
   }
 
-  async run(): Promise<RunResult<S>> {
+  async run(): Promise<HostedResult<S>> {
     try {
       return await this.#steps();
     } finally {
@@ -49,21 +55,25 @@ class Run<S extends StateOf> {
     }
   }
 
-  async #steps(): Promise<RunResult<S>> {
+  async #steps(): Promise<HostedResult<S>> {
     this.#recover();
     for (;;) {
       if (this.#stop.aborted) return this.#stopped();
       for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
         this.#note(moment);
-      const begun = this.#begin();
-      if (this.#moment && begun.length === 0 && this.#active.size === 0)
-        tellEnd(this.session, this.#moment.phase);
+      this.#pass();
+      if (this.host && this.#moment) {
+        await this.#save([]);
+        continue;
+      }
+      const isHeldBack = this.host !== null && this.#due().length > 0 && !(await this.host.mayBegin());
+      const begun = isHeldBack ? [] : this.#begin();
       if (this.#moment || begun.length > 0) await this.#save(begun);
       for (const run of begun) this.#launch(run);
       // A phase may have ended while the checkpoint was stored.
       if (this.#moment) continue;
       if (this.#active.size === 0) {
-        const result = await this.#rest();
+        const result = isHeldBack ? this.#result({ status: "held_back" }) : await this.#rest();
         if (result) return result;
         continue;
       }
@@ -99,19 +109,34 @@ class Run<S extends StateOf> {
     }
   }
 
-  #begin(): PhaseRun<S>[] {
+  /** What takes no time: the ends of the graph, and phases that are left out. Each may lead to the next. */
+  #pass(): void {
+    const { recorder } = this.session;
+    const isInstant = ({ kind }: Beginning) => kind === "end" || kind === "skip";
+    for (let due = this.#due().filter(isInstant); due.length > 0; due = this.#due().filter(isInstant))
+      for (const beginning of due) {
+        const { name: phase } = beginning;
+        if (beginning.kind === "skip") endSkipped(this.#phaseRun(phase), beginning.reason);
+        else recorder.tell({ type: "phase:succeeded", phase, next: [] });
+        const outcome = beginning.kind === "skip" ? "skipped" : "succeeded";
+        this.#moment ??= { type: "POST", trigger: "phase_transition", outcome, phase };
+      }
+  }
+
+  #due(): readonly Beginning[] {
     const { recorder, workflow, now } = this.session;
+    return beginnings(workflow, recorder.record, (name) => this.#active.has(name), now());
+  }
+
+  #begin(): PhaseRun<S>[] {
     const begun: PhaseRun<S>[] = [];
-    for (const beginning of beginnings(workflow, recorder.record, (name) => this.#active.has(name), now())) {
+    for (const beginning of this.#due()) {
       const { name: phase } = beginning;
-      if (beginning.kind === "end") {
-        recorder.tell({ type: "phase:succeeded", phase, next: [] });
-        this.#note({ type: "POST", trigger: "phase_transition", outcome: "succeeded", phase });
-      } else if (beginning.kind === "too_often") {
+      if (beginning.kind === "too_often") {
         this.#giveUp(phase, { code: "too_often", message: `it was begun ${beginning.times} times` });
-      } else {
+      } else if (beginning.kind === "start") {
         const { attempt, version } = beginning;
-        recorder.tell({ type: "phase:started", phase, attempt, version });
+        this.session.recorder.tell({ type: "phase:started", phase, attempt, version });
         begun.push(this.#phaseRun(phase));
       }
     }
@@ -131,7 +156,8 @@ class Run<S extends StateOf> {
 
   #phaseRun(name: string): PhaseRun<S> {
     const { random = Math.random } = this.options;
-    return createPhaseRun({ ...this.session, name, stop: this.#stop, random });
+    const savesBatch = (isLast: boolean) => this.host?.savesBatch(isLast) ?? true;
+    return createPhaseRun({ ...this.session, name, stop: this.#stop, random, savesBatch });
   }
 
   /** Never rejects. */
@@ -180,7 +206,11 @@ class Run<S extends StateOf> {
       phase: begun[0]?.name ?? this.session.workflow.first,
     };
     this.#moment = null;
-    await this.session.recorder.save(moment);
+    const { recorder } = this.session;
+    if (begun.length === 0 && this.#active.size === 0 && this.#due().length === 0)
+      tellEnd(this.session, moment.phase);
+    await recorder.save(moment);
+    if (this.host && recorder.latest) await this.host.saved(recorder.latest);
   }
 
   #failed(): string | null {
@@ -218,16 +248,18 @@ class Run<S extends StateOf> {
 
   async #stopped(): Promise<RunResult<S>> {
     await Promise.all([...this.#active.values()].map(({ promise }) => promise));
+    await this.host?.stopped();
     const { recorder } = this.session;
-    for (const phase of this.#begun)
-      if (recorder.record.phases[phase]?.status === "running")
-        recorder.tell({ type: "phase:stopped", phase });
-    const phase = recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
-    await recorder.save({ type: "POST", trigger: "session_end", outcome: "interrupted", phase });
+    const isWorkedOn = (phase: string) => recorder.record.phases[phase]?.status === "running";
+    const stopped = [...this.#begun].filter(isWorkedOn);
+    for (const phase of stopped) recorder.tell({ type: "phase:stopped", phase });
+    const phase = stopped[0] ?? recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
+    const trigger = this.host?.stopTrigger ?? "session_end";
+    await recorder.save({ type: "PRE", trigger, outcome: "interrupted", phase });
     return this.#result({ status: "stopped" });
   }
 
-  #result(how: RunResultKind): RunResult<S> {
+  #result<How extends RunResultKind | { readonly status: "held_back" }>(how: How) {
     const { recorder } = this.session;
     const checkpoint = recorder.latest;
     if (!checkpoint) throw new Error("a run without a checkpoint");

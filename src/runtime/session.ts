@@ -5,6 +5,7 @@ import { CrunchError } from "../errors.js";
 import type { CheckpointStore, Clock } from "../ports.js";
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { Recorder } from "./recorder.js";
+import { commitToStore } from "./store-commit.js";
 
 export interface RunOptions {
   readonly store: CheckpointStore;
@@ -41,7 +42,8 @@ export async function openSession<S extends StateOf>(
     throw otherWorkflow(latest, workflow.name);
   const maker = { now, randomHex: () => randomBytes(32).toString("hex"), sessionId: `SES-${randomUUID()}` };
   const isNewRun = latest === null || options.restart === true;
-  const recorder = new Recorder<S>({ workflow, store, issue, title, maker, onEvent }, latest, isNewRun);
+  const commit = commitToStore({ store, issue, title, workflow: workflow.name, maker });
+  const recorder = new Recorder<S>({ workflow, commit, now, onEvent }, latest, isNewRun);
   return { workflow, recorder, now };
 }
 

@@ -58,6 +58,8 @@ export type HumanRequest = {
   readonly prompt: string;
   /** How long to wait for an answer; without a number, for ever. */
   readonly timeoutMs?: number;
+  /** How long to wait before somebody is reminded; without a number, nobody is. */
+  readonly remindAfterMs?: number;
   /** What counts when nobody has answered in time; default `fail`. */
   readonly onTimeout?: "fail" | "skip" | { readonly answer: string };
 } & (
@@ -84,6 +86,8 @@ interface Common<S> {
   readonly does?: string;
   /** The run goes on without it when it fails. */
   readonly optional?: boolean;
+  /** It is left out, and this is why. */
+  readonly skip?: string;
   /** False skips the phase, which counts as neutral; an error goes to `onError`. */
   readonly guard?: (state: S) => MaybePromise<boolean>;
   readonly before?: (context: PhaseContext<S>) => MaybePromise<void>;

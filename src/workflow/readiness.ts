@@ -36,7 +36,8 @@ export function readiness(
       continue;
     }
     if (state.status !== "pending") continue;
-    if (state.due) {
+    // Nobody has to lead to the first one.
+    if (state.due || name === graph.first) {
       if (state.retry_at !== undefined && Date.parse(state.retry_at) > now.getTime())
         sleeping.push({ phase: name, until: state.retry_at });
       else ready.push(name);

@@ -52,10 +52,11 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       begin(graph, record, event.state);
       return;
     case "phase:started": {
-      const { due: _, retry_at: __, failure: ___, ...before } = phaseIn(record, event.phase);
-      const { stops, ...rest } = before;
+      const { due: _, retry_at: __, stops, ...before } = phaseIn(record, event.phase);
+      const visits = (before.visits ?? before.version) + (event.version > before.version ? 1 : 0);
       record.phases[event.phase] = {
-        ...rest,
+        ...before,
+        ...(before.visits !== undefined && { visits }),
         status: "running",
         attempt: event.attempt,
         version: event.version,
@@ -67,7 +68,7 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
     case "phase:succeeded":
     case "phase:skipped": {
       const status = event.type === "phase:succeeded" ? "succeeded" : "skipped";
-      const { due: _, retries: __, retry_at: ___, ...before } = phaseIn(record, event.phase);
+      const { due: _, retries: __, retry_at: ___, failure: ____, ...before } = phaseIn(record, event.phase);
       record.phases[event.phase] = { ...before, status, ...(event.next.length > 0 && { next: event.next }) };
       delete record.questions[event.phase];
       return;
@@ -77,15 +78,25 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       delete record.questions[event.phase];
       return;
     case "phase:stopped":
-      change(record, event.phase, { stops: (phaseIn(record, event.phase).stops ?? 0) + 1 });
-      return;
-    case "phase:retrying":
       change(record, event.phase, {
-        status: "pending",
-        due: true,
-        retries: event.retries,
-        retry_at: event.retry_at,
+        ...{ status: "pending", due: true, stops: (phaseIn(record, event.phase).stops ?? 0) + 1 },
       });
+      return;
+    case "phase:retrying": {
+      const { stops: _, ...before } = phaseIn(record, event.phase);
+      const { retries, retry_at, error: failure } = event;
+      record.phases[event.phase] = {
+        ...before,
+        ...{ status: "pending", due: true, attempt: 0, retries, retry_at, failure },
+      };
+      delete record.questions[event.phase];
+      return;
+    }
+    case "run:moved":
+      for (const [name, state] of Object.entries(event.phases)) {
+        if (state.status === "pending") reset(record, name);
+        record.phases[name] = state;
+      }
       return;
     case "phases:reset":
       for (const name of event.phases) reset(record, name);
@@ -117,12 +128,18 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       return;
     case "tasks:planned":
     case "task:started":
+    case "task:reported":
     case "task:completed":
     case "task:failed":
     case "task:skipped":
       applyTask(record, event);
       return;
     case "checkpoint:created":
+      for (const [phase, asked] of Object.entries(record.questions))
+        record.questions[phase] = { checkpoint_id: event.checkpoint_id, ...asked };
+      return;
+    case "conflict:started":
+    case "conflict:resolved":
     case "run:finished":
     case "run:failed":
       return;
@@ -148,7 +165,10 @@ function applyTask(record: RunRecord, event: TaskEvent): void {
   if (!node) throw new Error(`the run has no task ${key}`);
   switch (event.type) {
     case "task:started":
-      record.nodes[key] = { ...node, status: "running", started_at: event.at, result: null };
+      record.nodes[key] = { ...node, status: "running", started_at: event.at };
+      return;
+    case "task:reported":
+      record.nodes[key] = { ...node, result: event.result };
       return;
     case "task:completed":
       record.nodes[key] = { ...node, status: "complete", completed_at: event.at, result: event.result };
