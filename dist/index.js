@@ -45986,8 +45986,8 @@ function quoted(text) {
     return JSON.stringify(text).replace(escaped, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 2 modules
-var schema = __nccwpck_require__(8079);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 3 modules
+var schema = __nccwpck_require__(4533);
 ;// CONCATENATED MODULE: ./lib/checkpoint/index-entry.js
 
 
@@ -48254,7 +48254,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 881:
+/***/ 651:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -48270,7 +48270,7 @@ __nccwpck_require__.d(mdurl_namespaceObject, {
   decode: () => (lib_decode),
   encode: () => (lib_encode),
   format: () => (format),
-  parse: () => (parse)
+  parse: () => (lib_parse)
 });
 
 // NAMESPACE OBJECT: ./node_modules/uc.micro/index.mjs
@@ -48303,7 +48303,7 @@ __nccwpck_require__.d(utils_namespaceObject, {
   isString: () => (isString),
   isValidEntityCode: () => (isValidEntityCode),
   isWhiteSpace: () => (isWhiteSpace),
-  lib: () => (lib),
+  lib: () => (utils_lib),
   normalizeReference: () => (normalizeReference),
   unescapeAll: () => (unescapeAll),
   unescapeMd: () => (unescapeMd)
@@ -48329,11 +48329,14 @@ function isStep(decision) {
     return ["run", "pass", "ask", "approve", "give_up"].includes(decision.kind);
 }
 
-// EXTERNAL MODULE: ./lib/workflow/workflow.js
-var workflow_workflow = __nccwpck_require__(5628);
+// EXTERNAL MODULE: ./lib/workflow/workflow.js + 1 modules
+var workflow_workflow = __nccwpck_require__(9185);
 // EXTERNAL MODULE: ./lib/engine/refuse.js
 var refuse = __nccwpck_require__(688);
+// EXTERNAL MODULE: ./lib/engine/standing.js
+var engine_standing = __nccwpck_require__(9156);
 ;// CONCATENATED MODULE: ./lib/engine/if-fresh.js
+
 
 
 /** A step is taken only in the world that its checkpoint knew, or when a person has said that the new one is fine. */
@@ -48371,11 +48374,11 @@ function ifStillAsked(situation, approval) {
         return (0,refuse/* refuse */.T)("branch_deleted", deleted.message.replace(/\.$/, ""));
     const isChanged = findings.some(({ severity }) => severity === "question");
     const { phase, phases } = approval;
-    return isChanged ? { kind: "ask", phase, phases, isAgain: true } : approval;
+    if (!isChanged)
+        return approval;
+    return { kind: "ask", phase, phases: (0,engine_standing/* withPhase */.Su)(phases, phase, { status: "pending" }), isAgain: true };
 }
 
-// EXTERNAL MODULE: ./lib/engine/standing.js
-var engine_standing = __nccwpck_require__(9156);
 ;// CONCATENATED MODULE: ./lib/engine/go-on.js
 
 
@@ -48407,12 +48410,11 @@ function goOn(situation, phases, requested) {
     return ifFresh(situation, begin(situation, phases, standing));
 }
 function begin(situation, phases, standing) {
-    const phase = (0,workflow_workflow/* phaseNamed */.t)(situation.workflow, standing.phase);
-    if (phase.kind === "human") {
-        if (phase.skip !== null)
-            return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
+    const phase = (0,workflow_workflow/* phaseNamed */.to)(situation.workflow, standing.phase);
+    if (phase.type !== "terminal" && phase.skip !== undefined)
+        return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
+    if (phase.type === "human")
         return { kind: "ask", phase: phase.name, phases };
-    }
     const { attempt = 0, stops = 0 } = phases[phase.name] ?? {};
     // An attempt that is running although nobody works on it has died; one that was stopped on purpose has not.
     const deaths = attempt - stops;
@@ -48421,7 +48423,7 @@ function begin(situation, phases, standing) {
     }
     if (!situation.hasAgent(phase.name))
         return (0,refuse/* refuse */.T)("no_agent", `no agent is configured for \`${phase.name}\``);
-    return { kind: "run", phase: phase.name, phases: (0,engine_standing/* withPhase */.Su)(phases, phase.name, { status: "pending" }) };
+    return { kind: "run", phase: phase.name, phases };
 }
 
 // EXTERNAL MODULE: ./lib/engine/situation.js
@@ -48442,7 +48444,7 @@ function onLabel(situation, label, actor) {
         return { kind: "ignore", reason: `${label} is no longer on the issue` };
     const phase = (0,workflow_labels/* phaseOfLabel */.pE)(workflow, label);
     if (phase === null) {
-        const known = (0,workflow_workflow/* phasesInOrder */.C)(workflow).map((each) => `\`${(0,workflow_labels/* stateLabel */.UH)(each.name)}\``);
+        const known = (0,workflow_workflow/* phasesInOrder */.C7)(workflow).map((each) => `\`${(0,workflow_labels/* stateLabel */.UH)(each.name)}\``);
         return (0,refuse/* refuse */.T)("unknown_label", `the workflow ${workflow.name} knows ${known.join(", ")}`);
     }
     if (!issue.isOpen)
@@ -48453,7 +48455,7 @@ function onLabel(situation, label, actor) {
             return { kind: "ignore", reason: `${phase} is running already` };
         return (0,refuse/* refuse */.T)("busy", `\`${standing?.phase ?? "another phase"}\` is running`, label);
     }
-    if ((0,workflow_workflow/* phaseNamed */.t)(workflow, phase).kind === "terminal") {
+    if ((0,workflow_workflow/* phaseNamed */.to)(workflow, phase).type === "terminal") {
         if (standing?.kind === "finished")
             return { kind: "finish" };
         return (0,refuse/* refuse */.T)("terminal_label", "Crunch sets it when every phase has ended", label);
@@ -48511,7 +48513,10 @@ function onResume(situation, options) {
     const phases = (0,engine_situation/* phasesOf */.I)(situation);
     const standing = (0,engine_situation/* currentStanding */.M)(situation);
     if (standing.kind === "waiting_for_person") {
-        return (0,refuse/* refuse */.T)("waiting_for_person", `to approve, add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\``);
+        const how = standing.next === null
+            ? "the comment that shows the status has the question and the comments that answer it"
+            : `to approve, comment \`/crunch approve\` or add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\``;
+        return (0,refuse/* refuse */.T)("waiting_for_person", how);
     }
     const { movedTo } = situation;
     if (movedTo !== null)
@@ -48524,7 +48529,7 @@ function onResume(situation, options) {
 function beginAnew(situation) {
     const { workflow, issue } = situation;
     const labeled = (0,workflow_labels/* knownStateLabels */.Yu)(workflow, issue.labels).map((label) => (0,workflow_labels/* phaseOfLabel */.pE)(workflow, label));
-    const first = (0,workflow_workflow/* phasesInOrder */.C)(workflow).find(({ name, kind }) => kind !== "terminal" && labeled.includes(name));
+    const first = (0,workflow_workflow/* phasesInOrder */.C7)(workflow).find(({ name, type }) => type !== "terminal" && labeled.includes(name));
     const phase = first?.name ?? workflow.first;
     return goOn(situation, (0,engine_standing/* phasesFrom */.H3)(workflow, (0,engine_standing/* pendingPhases */._A)(workflow), phase), phase);
 }
@@ -48670,7 +48675,7 @@ var recovery = __nccwpck_require__(2447);
 
 
 /** The next checkpoint of a chain: the parent with changes, and with what belongs to one checkpoint alone reset. */
-function nextCheckpoint(parent, change, maker) {
+function create_nextCheckpoint(parent, change, maker) {
     const own = {
         duration_ms: 0,
         error: null,
@@ -48681,7 +48686,7 @@ function nextCheckpoint(parent, change, maker) {
         metadata: {},
     };
     const { events: _told, ...carried } = parent;
-    const merged = { ...carried, ...own, ...change };
+    const merged = { ...carried, ...own, ...asked(carried), ...change };
     const sequence = parent.sequence + 1;
     const now = maker.now();
     const { phases } = merged.orchestrator_state;
@@ -48696,8 +48701,20 @@ function nextCheckpoint(parent, change, maker) {
         recovery_info: (0,recovery/* recoveryInfo */.O)(merged),
     };
 }
+/** A question that the parent asked is bound to it from now on. */
+function asked({ run_state, checkpoint_id }) {
+    if (!run_state)
+        return {};
+    const questions = Object.entries(run_state.questions).map(([phase, each]) => [
+        phase,
+        { checkpoint_id, ...each },
+    ]);
+    return {
+        run_state: { ...run_state, questions: Object.fromEntries(questions) },
+    };
+}
 /** The parent a run's first checkpoint is made from. It is never stored itself. */
-function emptyRun(options) {
+function create_emptyRun(options) {
     const { maker } = options;
     const now = maker.now().toISOString();
     const day = now.slice(0, 10).replaceAll("-", "");
@@ -48752,7 +48769,7 @@ function emptyRun(options) {
     };
 }
 /** The first checkpoint of a chain. */
-function firstCheckpoint(run, change, maker) {
+function create_firstCheckpoint(run, change, maker) {
     const merged = { ...run, ...change };
     const now = maker.now();
     return {
@@ -48771,11 +48788,23 @@ function rebased(checkpoint, parent, maker) {
     const theirs = parent.orchestrator_state.handled_events.filter((key) => !ours.includes(key));
     return {
         ...checkpoint,
+        ...withAnswers(checkpoint, parent),
         checkpoint_id: id,
         sequence: parent.sequence + 1,
         parent_checkpoint_id: parent.checkpoint_id,
         orchestrator_state: { ...checkpoint.orchestrator_state, handled_events: [...theirs, ...ours] },
     };
+}
+/** What people answered meanwhile is not lost. */
+function withAnswers({ run_state: ours }, { run_state: theirs }) {
+    if (!ours || !theirs)
+        return {};
+    const questions = Object.entries(ours.questions).map(([phase, asked]) => {
+        const other = theirs.questions[phase];
+        const isMore = other?.asked_at === asked.asked_at && other.answers.length > asked.answers.length;
+        return [phase, isMore ? { ...asked, answers: other.answers } : asked];
+    });
+    return { run_state: { ...ours, questions: Object.fromEntries(questions) } };
 }
 function newId({ workflow_state }, sequence, now, maker, isTaken) {
     const { randomHex } = maker;
@@ -48875,10 +48904,6 @@ async function putOnce(session, candidate, { heldUntil = null, ...extra }) {
             return "id_taken";
         throw error;
     }
-}
-async function commitNext(session, parent, change, extra = {}) {
-    const heldUntil = parent.lease?.session_id === session.id ? parent.lease.expires_at : null;
-    return commit(session, nextCheckpoint(parent, change, session.maker), { heldUntil, ...extra });
 }
 function logStored({ log }, checkpoint) {
     const { checkpoint_id: id, issue_number: issue, type, trigger, outcome, workflow_state } = checkpoint;
@@ -50124,7 +50149,7 @@ async function append(handling, addition) {
             return "held";
         const run = change.orchestrator_state ?? latest.orchestrator_state;
         const orchestrator_state = { ...run, handled_events: withHandled(run.handled_events, event.key) };
-        const next = nextCheckpoint(latest, { ...change, orchestrator_state }, maker);
+        const next = create_nextCheckpoint(latest, { ...change, orchestrator_state }, maker);
         const checkpoint = parent === undefined ? next : { ...next, parent_checkpoint_id: parent };
         const { retention } = handling.loaded.plan;
         const put = await store.put(checkpoint, { ...options, retention, expectedLatest: latest.checkpoint_id });
@@ -50138,242 +50163,7484 @@ async function append(handling, addition) {
     });
 }
 
-;// CONCATENATED MODULE: ./lib/engine/planned-work.js
-/** What a claim says of the work to do: done before where an earlier session got that far, else still to do. */
-function plannedWork(session, parent, latest, phase, now) {
-    const agent = session.plan.phases[phase]?.agent?.name ?? null;
-    const node = {
-        status: "running",
-        depends_on: [],
-        agent,
-        started_at: now,
-        completed_at: null,
-        result: null,
-    };
-    const unfinished = latest && isUnfinished(latest, phase) ? latest : null;
-    const done = unfinished?.execution_graph.node_states[phase];
+// EXTERNAL MODULE: ./lib/workflow/graph.js
+var workflow_graph = __nccwpck_require__(6401);
+;// CONCATENATED MODULE: ./lib/workflow/replay.js
+
+function emptyRecord() {
+    return { phases: {}, nodes: {}, questions: {}, state: {}, completedBatches: [] };
+}
+/** The record that a checkpoint holds; a copy, which can be changed. */
+function recordOf(checkpoint) {
+    const { orchestrator_state, execution_graph, run_state } = checkpoint;
     return {
-        execution_graph: {
-            ...parent.execution_graph,
-            completed_batches: [],
-            current_batch: 1,
-            node_states: { [phase]: done?.status === "complete" ? done : node },
-        },
-        team_state: {
-            ...parent.team_state,
-            members: agent === null
-                ? []
-                : [{ agent, role: phase, status: "active", tasks_completed: 0, tasks_pending: 1 }],
-        },
-        files_modified: [],
-        partial_work: unfinished?.partial_work ?? [],
-        progress: unfinished?.progress ?? [],
+        phases: { ...orchestrator_state.phases },
+        nodes: { ...execution_graph.node_states },
+        questions: { ...run_state?.questions },
+        state: { ...run_state?.state },
+        completedBatches: [...execution_graph.completed_batches],
     };
 }
-/** Whether the phase was left in the middle, by a crash, a stop or its time limit, so that its work can be taken up. */
-function isUnfinished(latest, phase) {
-    if (latest.workflow_state.current_phase !== phase)
-        return false;
-    return latest.type === "PRE" || latest.error?.code === "agent_timed_out";
-}
-
-// EXTERNAL MODULE: ./lib/checkpoint/versions/from-1-0.js + 3 modules
-var from_1_0 = __nccwpck_require__(5788);
-;// CONCATENATED MODULE: ./lib/engine/snapshot.js
-
-/** The issue and its code as a phase finds them. */
-async function snapshotOf(session, latest, issue, options = {}) {
-    const before = latest?.issue_snapshot ?? null;
-    if (!before)
-        return { ...snapshot_textOf(issue), ...(await freshBase(session)) };
-    const { title, body } = before;
-    const now = { ...before, ...snapshot_textOf(issue), ...(options.isTextKept ? { title, body } : {}) };
-    if (before.head_sha === null) {
-        // An imported run does not know what its code was based on.
-        return before.base_sha === from_1_0/* unknownCommit */.A ? { ...now, ...(await freshBase(session)) } : now;
-    }
-    // Once there is a branch the base no longer matters: what people push to the branch is worked on.
-    const head = options.branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
-    return { ...now, head_sha: head };
-}
-/** For a run that begins again: from the default branch as it is now, on top of what an earlier run left. */
-async function snapshotOfRestart(session, latest, issue) {
-    const base = await freshBase(session);
-    const { branch } = latest.issue_snapshot;
-    const tip = branch === null ? null : await session.code.head(branch);
-    if (!tip)
-        return { ...snapshot_textOf(issue), ...base };
-    const message = "Begin again: put the files back to the default branch";
-    const restored = await session.code.prepareRestore({ parent: tip.sha, filesOf: base.base_sha, message });
-    return { ...snapshot_textOf(issue), ...base, branch, head_sha: restored.sha };
-}
-function snapshot_textOf({ title, body, labels, assignees }) {
-    return { title, body, labels: [...labels], assignees: [...assignees] };
-}
-async function freshBase({ code }) {
-    const base = await code.head(code.defaultBranch);
-    if (!base)
-        throw new Error(`the default branch ${code.defaultBranch} has no commit`);
-    return { branch: null, head_sha: null, base_branch: code.defaultBranch, base_sha: base.sha };
-}
-
-;// CONCATENATED MODULE: ./lib/engine/begin-step.js
-
-
-
-
-
-
-
-
-/** The checkpoint that a step is made of, or, for a phase to run, the one that claims it. */
-async function beginStep(session, step, start) {
-    const { plan, maker } = session;
-    const { latest } = start;
-    const isRestart = step.kind === "run" && step.isRestart === true;
-    const snapshot = latest && isRestart
-        ? await snapshotOfRestart(session, latest, start.issue)
-        : await snapshotOf(session, latest, start.issue, start);
-    const fresh = () => emptyRun({
-        ...{ issue: start.issue.number, workflow: plan.workflow.name, phase: step.phase, phases: step.phases },
-        ...{ snapshot, startedBy: start.actor, maker },
-    });
-    if (!latest) {
-        const run = fresh();
-        return commit(session, firstCheckpoint(run, changeFor(session, step, start, run, snapshot), maker));
-    }
-    const run = isRestart ? { ...fresh(), projections: projectionsOfRestart(latest, snapshot) } : latest;
-    return commitNext(session, latest, { ...run, ...changeFor(session, step, start, run, snapshot) });
-}
-/** A new run keeps the comment, and the pull request as long as its branch is there. */
-function projectionsOfRestart({ projections }, snapshot) {
-    const pull = snapshot.branch === null ? null : projections.pull_request;
-    return { comment_id: projections.comment_id, pull_request: pull, branch_head: null };
-}
-function changeFor(session, step, { latest, eventKey }, run, snapshot) {
-    const { workflow } = session.plan;
-    const now = session.clock.now().toISOString();
-    const before = step.phases[step.phase];
-    const attempt = step.kind === "run" ? (before?.attempt ?? 0) + 1 : (before?.attempt ?? 0);
-    // A first attempt is a new version of the phase; a further one after a crash is not.
-    const version = (before?.version ?? 0) + (attempt <= 1 ? 1 : 0);
-    const phases = phasesAfterStep(session, step, attempt, version);
-    const heard = latest?.orchestrator_state.handled_events ?? [];
-    const isRestart = step.kind === "run" && step.isRestart === true;
-    return {
-        // What belongs to one checkpoint alone is not taken over from the one before.
-        ...{ duration_ms: 0, error: null, note: null, pause: null, partial_work: [], progress: [], metadata: {} },
-        ...recordOf(step, session),
-        phase_version: version,
-        issue_snapshot: snapshot,
-        workflow_state: {
-            workflow: workflow.name,
-            current_phase: step.phase,
-            current_state_label: (0,workflow_labels/* stateLabel */.UH)(step.phase),
-            phase_started_at: now,
-            phase_attempt: Math.max(1, attempt),
-        },
-        orchestrator_state: {
-            ...run.orchestrator_state,
-            current_phase: step.phase,
-            phases,
-            completed_phases: (0,engine_standing/* completedPhases */.Ec)(workflow, phases),
-            handled_events: withHandled(heard, eventKey),
-        },
-        ...(step.kind === "run" ? plannedWork(session, run, isRestart ? null : latest, step.phase, now) : {}),
-        ...(latest?.error && !isRestart ? { metadata: { previous_error: latest.error.message } } : {}),
+/** The record after these events. */
+function replay(graph, before, events) {
+    const record = {
+        ...before,
+        phases: { ...before.phases },
+        nodes: { ...before.nodes },
+        questions: { ...before.questions },
     };
+    for (const event of events)
+        apply(graph, record, event);
+    return record;
 }
-function phasesAfterStep(session, step, attempt, version) {
-    const { workflow } = session.plan;
-    switch (step.kind) {
-        case "run":
-            return (0,engine_standing/* withPhase */.Su)(step.phases, step.phase, { status: "running", attempt, version });
-        case "pass":
-            return (0,engine_standing/* endPhase */.zN)(workflow, step.phases, step.phase, { status: "skipped", version });
-        case "ask":
-            return (0,engine_standing/* withPhase */.Su)(step.phases, step.phase, { status: "waiting", version });
-        case "approve":
-            return (0,engine_standing/* endPhase */.zN)(workflow, step.phases, step.phase, { status: "succeeded" });
-        case "give_up":
-            return (0,engine_standing/* withPhase */.Su)(step.phases, step.phase, { status: "failed" });
+const taskKey = (phase, task) => `${phase}/${task}`;
+/** Changes a record in place: thousands of tasks would make copies of it dear. */
+function apply(graph, record, event) {
+    switch (event.type) {
+        case "run:started":
+            replay_begin(graph, record, event.state);
+            return;
+        case "phase:started": {
+            const { due: _, retry_at: __, stops, ...before } = phaseIn(record, event.phase);
+            const visits = (before.visits ?? before.version) + (event.version > before.version ? 1 : 0);
+            record.phases[event.phase] = {
+                ...before,
+                ...(before.visits !== undefined && { visits }),
+                status: "running",
+                attempt: event.attempt,
+                version: event.version,
+                // They are those of the attempts that are counted.
+                ...(event.attempt > 1 && stops !== undefined && { stops }),
+            };
+            return;
+        }
+        case "phase:succeeded":
+        case "phase:skipped": {
+            const status = event.type === "phase:succeeded" ? "succeeded" : "skipped";
+            const { due: _, retries: __, retry_at: ___, failure: ____, ...before } = phaseIn(record, event.phase);
+            record.phases[event.phase] = { ...before, status, ...(event.next.length > 0 && { next: event.next }) };
+            delete record.questions[event.phase];
+            return;
+        }
+        case "phase:failed":
+            change(record, event.phase, { status: "failed", failure: event.error });
+            delete record.questions[event.phase];
+            return;
+        case "phase:stopped":
+            change(record, event.phase, {
+                ...{ status: "pending", due: true, stops: (phaseIn(record, event.phase).stops ?? 0) + 1 },
+            });
+            return;
+        case "phase:retrying": {
+            const { stops: _, ...before } = phaseIn(record, event.phase);
+            const { retries, retry_at, error: failure } = event;
+            record.phases[event.phase] = {
+                ...before,
+                ...{ status: "pending", due: true, attempt: 0, retries, retry_at, failure },
+            };
+            delete record.questions[event.phase];
+            return;
+        }
+        case "run:moved":
+            for (const [name, state] of Object.entries(event.phases)) {
+                if (state.status === "pending")
+                    replay_reset(record, name);
+                record.phases[name] = state;
+            }
+            return;
+        case "phases:reset":
+            for (const name of event.phases)
+                replay_reset(record, name);
+            change(record, event.due, { due: true });
+            return;
+        case "input:requested": {
+            const { question, at } = event;
+            change(record, event.phase, { status: "waiting" });
+            record.questions[event.phase] = { question, asked_at: at, answers: [] };
+            return;
+        }
+        case "input:received": {
+            const asked = record.questions[event.phase];
+            if (asked)
+                record.questions[event.phase] = { ...asked, answers: [...asked.answers, event.answer] };
+            return;
+        }
+        case "input:closed":
+            delete record.questions[event.phase];
+            change(record, event.phase, { status: "running" });
+            return;
+        case "state:changed": {
+            const state = { ...record.state, ...event.set };
+            for (const key of event.unset)
+                delete state[key];
+            record.state = state;
+            return;
+        }
+        case "batch:completed":
+            record.completedBatches = [...record.completedBatches, event.batch];
+            return;
+        case "tasks:planned":
+        case "task:started":
+        case "task:reported":
+        case "task:completed":
+        case "task:failed":
+        case "task:skipped":
+            applyTask(record, event);
+            return;
+        case "checkpoint:created":
+            for (const [phase, asked] of Object.entries(record.questions))
+                record.questions[phase] = { checkpoint_id: event.checkpoint_id, ...asked };
+            return;
+        case "conflict:started":
+        case "conflict:resolved":
+        case "run:finished":
+        case "run:failed":
+            return;
     }
 }
-function recordOf(step, session) {
-    const closing = (0,lease/* closingLease */.cE)(session);
-    switch (step.kind) {
-        case "run": {
-            const phase = session.plan.phases[step.phase];
-            const gatesMs = Object.values(session.plan.phases).flatMap(({ gates }) => gates.map((gate) => gate.timeoutMs));
-            const workMs = (phase?.agent?.timeoutMs ?? 0) + gatesMs.reduce((sum, ms) => sum + ms, 0);
-            return {
-                type: "PRE",
-                trigger: "phase_start",
-                outcome: null,
-                lease: (0,lease/* leaseFor */.UX)(session, workMs),
+function applyTask(record, event) {
+    if (event.type === "tasks:planned") {
+        for (const [task, { depends_on, input }] of Object.entries(event.tasks)) {
+            record.nodes[taskKey(event.phase, task)] = {
+                status: "pending",
+                depends_on: depends_on.map((each) => taskKey(event.phase, each)),
+                ...{ agent: null, started_at: null, completed_at: null, result: null },
+                ...(input === undefined ? {} : { input }),
             };
         }
-        case "pass":
-            return {
-                type: "POST",
-                trigger: "phase_transition",
-                outcome: "skipped",
-                lease: closing,
-                note: step.reason,
+        return;
+    }
+    const key = taskKey(event.phase, event.task);
+    const node = record.nodes[key];
+    if (!node)
+        throw new Error(`the run has no task ${key}`);
+    switch (event.type) {
+        case "task:started":
+            record.nodes[key] = { ...node, status: "running", started_at: event.at };
+            return;
+        case "task:reported":
+            record.nodes[key] = { ...node, result: event.result };
+            return;
+        case "task:completed":
+            record.nodes[key] = { ...node, status: "complete", completed_at: event.at, result: event.result };
+            return;
+        case "task:failed":
+            record.nodes[key] = {
+                ...node,
+                status: "failed",
+                completed_at: event.at,
+                result: event.error.message,
             };
-        case "ask":
-            return { type: "PRE", trigger: "before_human", outcome: null, lease: closing };
-        case "approve":
-            return {
-                type: "POST",
-                trigger: "approval",
-                outcome: "approved",
-                lease: closing,
-                note: `approved by @${step.by}`,
-            };
-        case "give_up":
-            return {
-                type: "POST",
-                trigger: "phase_failure",
-                outcome: "failed",
-                lease: closing,
-                error: {
-                    code: "attempts_used_up",
-                    message: `The session died ${step.attempts} times while ${step.phase} was running.`,
-                    hint: "Look at the log of the runner, then comment `/crunch` to try again.",
-                },
-            };
+            return;
+        case "task:skipped":
+            record.nodes[key] = { ...node, status: "skipped", result: event.reason };
     }
 }
+function replay_begin(graph, record, state) {
+    for (const name of (0,workflow_graph/* orderOf */.m)(graph).names)
+        record.phases[name] = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+    change(record, graph.first, { due: true });
+    record.state = state;
+}
+function replay_reset(record, name) {
+    const { version, checkpoint_id } = phaseIn(record, name);
+    record.phases[name] = { status: "pending", attempt: 0, version, checkpoint_id };
+    delete record.questions[name];
+    const prefix = taskKey(name, "");
+    for (const key of Object.keys(record.nodes))
+        if (key.startsWith(prefix))
+            delete record.nodes[key];
+}
+function phaseIn(record, name) {
+    const phase = record.phases[name];
+    if (!phase)
+        throw new Error(`the run has no phase ${name}`);
+    return phase;
+}
+function change(record, name, to) {
+    record.phases[name] = { ...phaseIn(record, name), ...to };
+}
+/** What was set and taken away between two states of the data; null when nothing was. */
+function stateChange(before, after) {
+    const set = Object.fromEntries(Object.entries(after).filter(([key, value]) => !isSame(before[key], value)));
+    const unset = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+    if (Object.keys(set).length === 0 && unset.length === 0)
+        return null;
+    return { type: "state:changed", set, unset };
+}
+function isSame(a, b) {
+    return a === b || (a !== undefined && JSON.stringify(a) === JSON.stringify(b));
+}
 
-;// CONCATENATED MODULE: ./lib/engine/agent-left.js
-/**
- * The workspace as its agent left it: its changes are read once. What is judged is then also what is saved, whatever
- * gates write or a process that outlived its agent does meanwhile.
- */
-function asAgentLeft(workspace) {
-    let changes = null;
+;// CONCATENATED MODULE: ./lib/runtime/recorder.js
+
+
+/** Holds what a run is, changes it by events alone, and commits it. */
+class recorder_Recorder {
+    options;
+    record;
+    #latest;
+    #events = [];
+    #saving = Promise.resolve();
+    #broken = null;
+    /** The phase that was last heard of, and whether so much happened that a checkpoint is on its way. */
+    #phase;
+    #isFull = false;
+    #tasks = 0;
+    constructor(options, latest, isNewRun) {
+        this.options = options;
+        this.#latest = latest;
+        this.#phase = options.workflow.first;
+        this.record = latest && !isNewRun ? recordOf(latest) : emptyRecord();
+        this.#tasks = Object.keys(this.record.nodes).length;
+        if (isNewRun) {
+            const state = asJson(options.workflow.initial);
+            this.tell({ type: "run:started", workflow: options.workflow.name, state });
+        }
+    }
+    /** Why nothing more can be committed; null while it can. */
+    get broken() {
+        return this.#broken;
+    }
+    get latest() {
+        return this.#latest;
+    }
+    tell(...events) {
+        for (const event of events) {
+            apply(this.options.workflow.graph, this.record, event);
+            this.#events.push(event);
+            this.options.onEvent(event);
+            if ("phase" in event)
+                this.#phase = event.phase;
+            if (event.type === "tasks:planned")
+                this.#tasks += Object.keys(event.tasks).length;
+        }
+        // Not more often than the run is large: what a snapshot costs grows with its tasks.
+        const most = Math.max(this.options.workflow.snapshotEvery, this.#tasks);
+        if (this.#events.length < most || this.#isFull)
+            return;
+        this.#isFull = true;
+        // Its failure is found by whoever saves next.
+        this.save({ type: "POST", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => { });
+    }
+    /** Changes the workflow's data by a function that changes a copy of it. */
+    update(change) {
+        this.take(this.changed(change));
+    }
+    /** Takes over what the data has become. */
+    take(state) {
+        const event = stateChange(this.record.state, asJson(state));
+        if (event)
+            this.tell(event);
+    }
+    /** What the data would be after a change. */
+    changed(change) {
+        const draft = this.state();
+        change(draft);
+        return draft;
+    }
+    /** A copy of the workflow's data. */
+    state() {
+        return structuredClone(this.record.state);
+    }
+    /** Commits what has happened so far. One after the other: each builds on the one before. */
+    save(moment) {
+        const saved = this.#saving.then(() => {
+            // What follows one that was not stored would stand on nothing.
+            if (this.#broken !== null)
+                throw this.#broken;
+            return this.#commit(moment);
+        });
+        this.#saving = saved.catch((error) => {
+            this.#broken ??= error;
+        });
+        return saved;
+    }
+    async #commit(moment) {
+        const events = this.#events;
+        this.#events = [];
+        this.#isFull = false;
+        const isNewRun = events[0]?.type === "run:started";
+        const own = this.#change(moment, events);
+        const { phases } = this.record;
+        const next = await this.options.commit({
+            ...{ moment, latest: this.#latest, isNewRun, phases: { ...phases } },
+            change: (run) => own(run),
+        });
+        this.#latest = next;
+        for (const event of missedAnswers(this.record, next))
+            this.tell(event);
+        this.tell({ type: "checkpoint:created", checkpoint_id: next.checkpoint_id, trigger: next.trigger });
+    }
+    /** Of the record as it is now: what happens while it is stored belongs to the next checkpoint. */
+    #change({ phase, error = null, ...kind }, events) {
+        const { record } = this;
+        const now = this.options.now().toISOString();
+        const state = record.phases[phase];
+        const phases = { ...record.phases };
+        const completed = Object.keys(phases).filter((name) => phases[name]?.status === "succeeded");
+        const graph = {
+            completed_batches: record.completedBatches,
+            current_batch: record.completedBatches.length + 1,
+            node_states: { ...record.nodes },
+        };
+        const run_state = { state: record.state, questions: { ...record.questions } };
+        const workflow_state = {
+            workflow: this.options.workflow.name,
+            current_phase: phase,
+            current_state_label: `state:${phase}`,
+            phase_started_at: now,
+            phase_attempt: state?.attempt ?? 0,
+        };
+        return ({ orchestrator_state, execution_graph }) => ({
+            ...kind,
+            ...{ error, phase_version: state?.version ?? 0, workflow_state, run_state, events },
+            orchestrator_state: {
+                ...orchestrator_state,
+                current_phase: phase,
+                completed_phases: completed,
+                phases,
+            },
+            execution_graph: { ...execution_graph, ...graph },
+        });
+    }
+}
+/** Answers that people gave while this session worked: they are in what it was stored on top of. */
+function missedAnswers({ questions }, { run_state }) {
+    return Object.entries(run_state?.questions ?? {}).flatMap(([phase, { answers }]) => answers.slice(questions[phase]?.answers.length ?? answers.length).map((answer) => {
+        return { type: "input:received", phase, answer };
+    }));
+}
+/** The data as JSON has it: what JSON can't say is refused at once and not lost at the next start. */
+function asJson(value) {
+    const text = JSON.stringify(value);
+    const back = text === undefined ? undefined : JSON.parse(text);
+    if (typeof back === "object" && back !== null && !Array.isArray(back))
+        return back;
+    throw new errors/* CrunchError */.s({
+        code: "state_not_json",
+        message: "The data of a workflow has to be an object that JSON can say.",
+        hint: "Keep functions, dates, maps and the like out of it.",
+    });
+}
+
+// EXTERNAL MODULE: ./lib/workflow/readiness.js
+var readiness = __nccwpck_require__(4829);
+;// CONCATENATED MODULE: ./lib/runtime/asking.js
+/** A request as it is stored: with the time it ends, and what counts then. */
+function questionFor(request, purpose, now) {
+    const { type, prompt, timeoutMs, remindAfterMs, onTimeout = "fail" } = request;
+    const choices = type === "approval" ? ["approve", "reject"] : type === "choice" ? [...request.choices] : [];
     return {
-        ...workspace,
-        changes: () => {
-            changes ??= workspace.changes();
-            return changes;
+        ...{ type, prompt, choices, needed: 1, purpose },
+        ...(remindAfterMs !== undefined && { remind_after_ms: remindAfterMs }),
+        expires_at: timeoutMs === undefined ? null : asking_later(now, timeoutMs),
+        on_timeout: timeoutMs === undefined ? null : typeof onTimeout === "string" ? onTimeout : onTimeout.answer,
+    };
+}
+function peoplesQuestion({ needed, prompt, timeoutMs }, now) {
+    const request = { type: "approval", prompt, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return { ...questionFor(request, "consensus", now), needed };
+}
+function errorQuestion(prompt) {
+    const choices = ["retry", "skip", "fail"];
+    return { type: "choice", prompt, choices, needed: 1, purpose: "error", expires_at: null, on_timeout: null };
+}
+const asking_later = (now, ms) => new Date(Date.parse(now) + ms).toISOString();
+function ask(run, question) {
+    run.recorder.tell({ type: "input:requested", phase: run.name, question, at: run.now() });
+}
+
+;// CONCATENATED MODULE: ./lib/workflow/retry.js
+const defaults = { delayMs: 1_000, maxDelayMs: 3_600_000, jitter: 0.2 };
+/** How long to wait before the next try, after `retries` others. Chance keeps many runs from coming back at once. */
+function retryDelay(policy, retries, random) {
+    const { backoff = "fixed", delayMs, maxDelayMs, jitter } = { ...defaults, ...policy };
+    const grown = backoff === "exponential" ? delayMs * 2 ** Math.min(retries, 60) : delayMs;
+    const spread = 1 + jitter * (2 * random() - 1);
+    return Math.round(Math.min(grown * spread, maxDelayMs));
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/ending.js
+
+
+
+
+/** The phase is done, takes over its data and leads on. Nothing of that happens when it does not know where to. */
+function endSucceeded(run, success) {
+    const state = success.state ?? run.recorder.state();
+    const to = success.to ?? targets(run, success.output, state);
+    refuseUnknown(run, to);
+    run.recorder.take(state);
+    leadOn(run, to, (next) => ({ type: "phase:succeeded", phase: run.name, next }));
+}
+function endSkipped(run, reason) {
+    const to = targets(run, undefined, run.recorder.state());
+    refuseUnknown(run, to);
+    leadOn(run, to, (next) => ({ type: "phase:skipped", phase: run.name, reason, next }));
+}
+/** What to do about an error: as the phase's policy says. */
+function endWithError(run, error) {
+    const { phase, recorder, name } = run;
+    const failure = run.failure(error);
+    const cause = error instanceof Error ? error : new Error(String(error));
+    const policy = phase.onError ?? { strategy: "fail" };
+    const retries = recorder.record.phases[name]?.retries ?? 0;
+    if (policy.strategy === "retry" && retries < policy.maxRetries) {
+        if (policy.onRetry)
+            recorder.update((draft) => policy.onRetry?.(cause, draft));
+        const waitMs = retryDelay(policy, retries, run.random);
+        const retry_at = new Date(Date.parse(run.now()) + waitMs).toISOString();
+        recorder.tell({ type: "phase:retrying", phase: name, error: failure, retries: retries + 1, retry_at });
+    }
+    else if (policy.strategy === "pause") {
+        const prompt = policy.prompt?.(cause, recorder.state()) ?? `\`${name}\` failed: ${failure.message}`;
+        ask(run, errorQuestion(prompt));
+    }
+    else if (phase.optional)
+        endSkipped(run, `it failed, and is optional: ${failure.message}`);
+    else
+        endFailed(run, failure);
+}
+function endFailed({ recorder, name }, error) {
+    recorder.tell({ type: "phase:failed", phase: name, error });
+}
+function targets(run, output, state) {
+    const next = run.phase.next;
+    if (typeof next === "string")
+        return [next];
+    const choose = typeof next === "function" ? next : "choose" in next ? next.choose : () => next;
+    const chosen = choose(structuredClone(state), output);
+    return typeof chosen === "string" ? [chosen] : chosen;
+}
+function refuseUnknown({ workflow, name }, to) {
+    const { nodes } = workflow.graph;
+    const node = nodes[name];
+    if (to.length === 0)
+        throw unknownTarget(name, "nothing");
+    for (const target of to) {
+        const isKnown = Object.hasOwn(nodes, target) && (node?.kind === "any" || node?.to.includes(target));
+        if (!isKnown)
+            throw unknownTarget(name, target);
+    }
+}
+function leadOn({ workflow, recorder, name }, to, ended) {
+    const { graph } = workflow;
+    const node = graph.nodes[name];
+    const order = (0,workflow_graph/* orderOf */.m)(graph);
+    const isFixed = node?.kind === "fixed" && to.length === node.to.length;
+    recorder.tell(ended(isFixed ? [] : [...to]));
+    for (const target of to) {
+        if (node?.kind !== "any" && !order.isBack(name, target))
+            continue;
+        // What follows the target was done for what it gave the last time.
+        const stale = [target, ...order.after(target)].filter((each) => (recorder.record.phases[each]?.version ?? 0) > 0 || each === target);
+        recorder.tell({ type: "phases:reset", phases: stale, due: target });
+    }
+}
+function unknownTarget(name, target) {
+    return new errors/* CrunchError */.s({
+        code: "unknown_target",
+        message: `\`${name}\` chose to lead to \`${target}\`, which is not among the phases it may lead to.`,
+        hint: "Name it in `to`, or choose another one.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/phase-run.js
+
+function createPhaseRun(options) {
+    const { name, workflow, recorder } = options;
+    const own = new AbortController();
+    const signal = AbortSignal.any([options.stop, own.signal]);
+    const phase = workflow.phases[name];
+    if (!phase || phase.type === "terminal")
+        throw new Error(`nothing runs in the phase ${name}`);
+    let batches = 0;
+    return {
+        ...{ name, workflow, phase, recorder, signal, random: options.random },
+        cancel: (reason) => own.abort(reason),
+        limits: phase.timeLimits ?? {},
+        now: () => options.now().toISOString(),
+        context() {
+            const { attempt = 1, version = 1, retries = 0 } = recorder.record.phases[name] ?? {};
+            return { state: recorder.state(), phase: name, attempt, version, retries, signal };
+        },
+        failure: failureOf,
+        async batchCompleted(isLast) {
+            batches++;
+            recorder.tell({ type: "batch:completed", phase: name, batch: batches });
+            if (!options.savesBatch(isLast))
+                return;
+            await recorder.save({ type: "POST", trigger: "batch_complete", outcome: "succeeded", phase: name });
         },
     };
 }
-/** Says so when a file that was judged is no longer the one that the gates looked at. */
-async function changedSinceJudged(workspace, produced, folder) {
-    const outputs = produced.outputs.map(({ path }) => `${folder}/${path}`);
-    const judged = new Set([...produced.code.map(({ path }) => path), ...outputs]);
-    const again = (await workspace.touched()).filter((path) => judged.has(path));
-    if (again.length === 0)
+function failureOf(error) {
+    return { code: error instanceof errors/* CrunchError */.s ? error.code : "error", message: (0,errors/* messageOf */.b)(error) };
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/moments.js
+
+
+/** The checkpoint that the end of a try is worth. */
+function momentOf(phase, status, failure) {
+    const hint = failure instanceof errors/* CrunchError */.s ? failure.hint : "";
+    const error = failure === null ? null : { ...failureOf(failure), hint };
+    if (status === "failed")
+        return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error };
+    if (status === "waiting")
+        return { type: "PRE", trigger: failure === null ? "before_human" : "pause", outcome: null, phase, error };
+    if (status === "skipped")
+        return { type: "POST", trigger: "phase_transition", outcome: "skipped", phase };
+    // It is to be tried again.
+    if (failure !== null)
+        return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error };
+    return { type: "POST", trigger: "phase_transition", outcome: "succeeded", phase };
+}
+/** A phase that failed is to be tried again, because somebody asked for it. */
+function retried(phase, now) {
+    const error = { code: "asked", message: "somebody asked to try again" };
+    return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
+}
+const ranks = ["phase_transition", "pause", "before_human", "phase_failure"];
+/** Which of two a checkpoint is about: a failure more than a question, a question more than success, else the later. */
+function worthier(one, other) {
+    return one !== null && ranks.indexOf(one.trigger) > ranks.indexOf(other.trigger) ? one : other;
+}
+/** Nothing can begin, and no end was reached: better said than taken for success. */
+function stuck(workflow) {
+    return new errors/* CrunchError */.s({
+        code: "run_stuck",
+        message: `The run of ${workflow} can't go on: no phase can begin, and no terminal phase was reached.`,
+        hint: "Look at the phases that wait for others which nothing leads to any more.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/ask-at-once.js
+
+
+
+/** Whether nothing has to be waited for before a person is asked. */
+function isOnlyQuestion({ phase }) {
+    return phase.type === "human" && !phase.guard && !phase.before && !phase.finally;
+}
+/** A phase that only asks needs no start of its own. */
+function askAtOnce(run) {
+    const { phase, name, recorder } = run;
+    let failure = null;
+    try {
+        if (phase.type !== "human")
+            throw new Error(`${name} asks nobody`);
+        const request = typeof phase.human === "function" ? phase.human(recorder.state()) : phase.human;
+        ask(run, questionFor(request, "phase", run.now()));
+    }
+    catch (error) {
+        failure = error;
+        endWithError(run, error);
+    }
+    return momentOf(name, recorder.record.phases[name]?.status, failure);
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/beginnings.js
+
+/** What begins now: what a dead session left running, and, unless something has failed, what is ready. */
+function beginnings(workflow, { phases }, isActive, now) {
+    const names = Object.keys(phases);
+    const left = names.filter((name) => phases[name]?.status === "running" && !isActive(name));
+    const { graph } = workflow;
+    const ready = (0,readiness/* firstFailed */.gV)(graph, phases) === null ? (0,readiness/* readiness */.xz)(graph, phases, now).ready : [];
+    return [...left, ...ready].map((name) => {
+        const phase = workflow.phases[name];
+        if (phase?.type === "terminal")
+            return { name, kind: "end" };
+        if (phase?.skip !== undefined)
+            return { name, kind: "skip", reason: phase.skip };
+        const { attempt = 0, version = 0, retries, visits = version } = phases[name] ?? {};
+        // A session died in it or was stopped. Nor is another try of a phase that failed a new version of it.
+        if (attempt > 0)
+            return { name, kind: "start", attempt: attempt + 1, version };
+        if (retries !== undefined)
+            return { name, kind: "start", attempt: 1, version };
+        if (visits >= workflow.maxVisits)
+            return { name, kind: "too_often", times: visits };
+        return { name, kind: "start", attempt: 1, version: version + 1 };
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/workflow/consensus.js
+/** What agents' votes come to. Nobody who approves is no consensus, also when all abstain. */
+function consensusOf(votes, { quorum, veto = [] }) {
+    const entries = Object.entries(votes);
+    const has = (wanted) => entries.filter(([, { vote }]) => vote === wanted).map(([name]) => name);
+    const [approving, rejecting] = [has("approve"), has("reject")];
+    const vetoing = rejecting.filter((name) => veto === "anybody" || veto.includes(name));
+    if (vetoing.length > 0)
+        return { approved: false, reason: `${vetoing.join(", ")} said no, which is a veto` };
+    const needed = quorum ?? Math.floor((approving.length + rejecting.length) / 2) + 1;
+    const reason = `${approving.length} of ${entries.length} approved, ${needed} needed`;
+    return { approved: approving.length >= needed, reason };
+}
+
+// EXTERNAL MODULE: ./lib/checkpoint/execution-graph.js
+var execution_graph = __nccwpck_require__(8773);
+;// CONCATENATED MODULE: ./lib/runtime/within.js
+
+/** Does `work` within a time limit, and until the session is asked to stop. The signal it gets tells it of both. */
+async function within(what, limitMs, stop, work) {
+    stop.throwIfAborted();
+    if (limitMs === undefined)
+        return Promise.race([work(stop), stopOf(stop)]);
+    const own = new AbortController();
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => {
+            const error = timeLimit(what, limitMs);
+            own.abort(error);
+            reject(error);
+        }, limitMs);
+    });
+    try {
+        return await Promise.race([work(AbortSignal.any([stop, own.signal])), late, stopOf(stop)]);
+    }
+    finally {
+        clearTimeout(timer);
+    }
+}
+const stops = new WeakMap();
+/** One listener for all who wait: thousands of them would each take longer to add and to remove. */
+function stopOf(signal) {
+    const known = stops.get(signal);
+    if (known)
+        return known;
+    const stop = new Promise((_, reject) => {
+        if (signal.aborted)
+            reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    // Nobody may be waiting when it comes.
+    stop.catch(() => { });
+    stops.set(signal, stop);
+    return stop;
+}
+function timeLimit(what, limitMs) {
+    return new errors/* CrunchError */.s({
+        code: "time_limit",
+        message: `${what} ran into its time limit of ${limitMs} ms.`,
+        hint: "Give it more time in `timeLimits`, or do less in it.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/phase-tasks.js
+
+
+
+
+/** Not a task: what a phase came to, kept while a person is asked about it. */
+const outputTask = "$output";
+/**
+ * Runs the tasks of a phase batch by batch, with a checkpoint after each. What is complete from an earlier try stays
+ * so; a task that fails keeps only those from running that need it. Gives what each task came to, in their order.
+ */
+async function runTasks(run, planned, work, parallel = Number.POSITIVE_INFINITY) {
+    plan(run, planned);
+    const prefix = taskKey(run.name, "");
+    const errors = [];
+    const batches = (0,execution_graph/* pendingBatches */.KI)(nodesOf(run));
+    for (const [at, batch] of batches.entries()) {
+        const isReady = (key) => (run.recorder.record.nodes[key]?.depends_on ?? []).every((each) => isComplete(run, each));
+        const tasks = batch.filter(isReady).map((key) => key.slice(prefix.length));
+        if (tasks.length === 0)
+            continue;
+        await inParallel(tasks, parallel, async (task) => {
+            const error = await runTask(run, task, work);
+            if (error !== null)
+                errors.push(error);
+        });
+        await run.batchCompleted(at === batches.length - 1);
+    }
+    const nodes = Object.entries(nodesOf(run));
+    const failed = nodes.filter(([, { status }]) => status === "failed");
+    // The only task is the phase itself.
+    if (nodes.length === 1 && errors.length === 1)
+        throw errors[0];
+    if (failed.length > 0 || (0,execution_graph/* blockedTasks */.vM)(nodesOf(run)).length > 0)
+        throw tasksFailed(failed, prefix);
+    return nodes.map(([, { result }]) => (result === null ? undefined : fromJson(result)));
+}
+/**
+ * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's completion are told together, so
+ * that no checkpoint, which another phase may make at any moment, holds one of them alone.
+ */
+async function runTask(run, task, work, take = () => null) {
+    const { recorder, name: phase } = run;
+    recorder.tell({ type: "task:started", phase, task, at: run.now() });
+    try {
+        const { input } = recorder.record.nodes[taskKey(phase, task)] ?? {};
+        const item = input === undefined ? undefined : fromJson(input);
+        const output = await within(`The task ${task} of ${phase}`, run.limits.run, run.signal, (signal) => work(task, { ...run.context(), signal, task, item }));
+        const state = take(output);
+        recorder.tell({ type: "task:completed", phase, task, at: run.now(), result: toJson(output) });
+        if (state !== null)
+            recorder.take(state);
         return null;
-    const listed = again.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
-    return {
-        code: "changed_while_gated",
-        message: `Files were changed while the gates ran: ${listed.join(", ")}. What the gates saw is not what the agent left, so nothing of it was published.`,
-        hint: "Have the agent leave no process behind, and gates only check (a formatter with `--check`, for example). Then comment `/crunch` to try again.",
+    }
+    catch (error) {
+        // Asked to stop, it has not failed: the next session runs it again.
+        run.signal.throwIfAborted();
+        recorder.tell({ type: "task:failed", phase, task, at: run.now(), error: run.failure(error) });
+        return error;
+    }
+}
+function plan(run, planned) {
+    const nodes = Object.entries(nodesOf(run));
+    const { recorder, name: phase } = run;
+    const prefix = taskKey(phase, "");
+    if (nodes.length === 0) {
+        const tasks = Object.entries(planned()).map(([task, { dependsOn = [], item }]) => [
+            task,
+            { depends_on: [...dependsOn], ...(item === undefined ? {} : { input: toJson(item) }) },
+        ]);
+        if (tasks.length > 0)
+            recorder.tell({ type: "tasks:planned", phase, tasks: Object.fromEntries(tasks) });
+        return;
+    }
+    // Another try: what failed is to be done again.
+    const again = nodes.filter(([, { status }]) => status === "failed");
+    if (again.length === 0)
+        return;
+    const tasks = again.map(([key, { depends_on, input }]) => [
+        key.slice(prefix.length),
+        {
+            depends_on: depends_on.map((each) => each.slice(prefix.length)),
+            ...(input === undefined ? {} : { input }),
+        },
+    ]);
+    recorder.tell({ type: "tasks:planned", phase, tasks: Object.fromEntries(tasks) });
+}
+function nodesOf({ recorder, name }) {
+    const prefix = taskKey(name, "");
+    return Object.fromEntries(Object.entries(recorder.record.nodes).filter(([key]) => key.startsWith(prefix) && key !== prefix + outputTask));
+}
+function isComplete({ recorder }, key) {
+    const status = recorder.record.nodes[key]?.status;
+    return status === "complete" || status === "skipped";
+}
+async function inParallel(tasks, most, work) {
+    const waiting = tasks[Symbol.iterator]();
+    const worker = async () => {
+        for (const task of waiting)
+            await work(task);
     };
+    const settled = await Promise.allSettled(Array.from({ length: Math.min(most, tasks.length) }, worker));
+    for (const each of settled)
+        if (each.status === "rejected")
+            throw each.reason;
+}
+function toJson(value) {
+    return JSON.stringify(value) ?? "null";
+}
+function fromJson(text) {
+    try {
+        return JSON.parse(text);
+    }
+    catch (cause) {
+        throw new errors/* CrunchError */.s({
+            code: "result_unreadable",
+            message: `What a task came to can't be read back: ${(0,errors/* messageOf */.b)(cause)}`,
+            hint: "Roll back to a checkpoint before that task.",
+            cause,
+        });
+    }
+}
+function tasksFailed(failed, prefix) {
+    const reasons = failed.map(([key, { result }]) => `${key.slice(prefix.length)} (${result})`);
+    return new errors/* CrunchError */.s({
+        code: "tasks_failed",
+        message: `${failed.length} of the tasks failed: ${reasons.join(", ").slice(0, 2_000)}`,
+        hint: "The others are complete and stay so. Try again to run only those that failed.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/lifecycle.js
+
+
+
+
+
+
+
+/**
+ * One try of a phase: guard, before, run, after, and always finally. What comes of it is told to the recorder in one
+ * go at the end, so that no checkpoint holds half of it. Errors are the caller's.
+ */
+async function runLifecycle(run) {
+    const { phase, name, limits, signal } = run;
+    const { guard, before } = phase;
+    let end;
+    try {
+        const mayEnter = guard
+            ? await within(`The guard of ${name}`, limits.guard, signal, () => guard(run.recorder.state()))
+            : true;
+        if (!mayEnter)
+            end = () => endSkipped(run, "its guard said no");
+        else {
+            if (before)
+                await within(`\`before\` of ${name}`, limits.before, signal, (signal) => before({ ...run.context(), signal }));
+            end = await runPhase(run);
+        }
+    }
+    finally {
+        // Also after an abort: whatever the phase took has to be given back.
+        const last = phase.finally;
+        if (last)
+            await within(`\`finally\` of ${name}`, limits.finally, new AbortController().signal, () => last(run.context()));
+    }
+    signal.throwIfAborted();
+    end();
+}
+async function runPhase(run) {
+    const { phase } = run;
+    switch (phase.type) {
+        case "human": {
+            const request = typeof phase.human === "function" ? phase.human(run.recorder.state()) : phase.human;
+            return () => ask(run, questionFor(request, "phase", run.now()));
+        }
+        case "agent":
+        case "tasks":
+            return runAgent(run, phase);
+        case "consensus":
+            return runConsensus(run, phase);
+    }
+}
+async function runAgent(run, phase) {
+    const outputs = await outputsOf(run, phase);
+    const output = outputs.at(-1);
+    const { update, after, human } = phase;
+    // A loop takes over each turn's output as it goes.
+    const take = (draft) => {
+        if (phase.type === "tasks" || !phase.until)
+            for (const each of outputs)
+                update?.(each, draft);
+    };
+    if (after) {
+        const state = run.recorder.changed(take);
+        await within(`\`after\` of ${run.name}`, run.limits.after, run.signal, (signal) => after(output, { ...run.context(), state, signal }));
+    }
+    return () => {
+        const state = run.recorder.changed(take);
+        const request = typeof human === "function" ? human(structuredClone(state), output) : (human ?? null);
+        if (!request)
+            endSucceeded(run, { output, state });
+        else {
+            run.recorder.take(state);
+            // Kept for when the answer comes, which may be in another session.
+            keepOutput(run, output);
+            ask(run, questionFor(request, "output", run.now()));
+        }
+    };
+}
+function keepOutput(run, output) {
+    const about = { phase: run.name, task: outputTask, at: run.now() };
+    run.recorder.tell({ type: "tasks:planned", phase: run.name, tasks: { [outputTask]: { depends_on: [] } } }, { type: "task:completed", ...about, result: toJson(output) });
+}
+function keptOutput(run) {
+    const result = run.recorder.record.nodes[taskKey(run.name, outputTask)]?.result;
+    return result == null ? undefined : fromJson(result);
+}
+async function outputsOf(run, phase) {
+    const { parallel } = phase;
+    if (phase.type === "tasks") {
+        const { tasks } = phase;
+        const planned = () => Object.fromEntries(Object.entries(tasks).map(([name, { dependsOn = [] }]) => [name, { dependsOn }]));
+        return runTasks(run, planned, (task, context) => tasks[task]?.run({ ...context, item: undefined }), parallel);
+    }
+    const { run: work, forEach, until } = phase;
+    if (forEach) {
+        const planned = () => Object.fromEntries(forEach(run.recorder.state()).map((item, at) => [`${at + 1}`, { item }]));
+        return runTasks(run, planned, (_, context) => work(context), parallel);
+    }
+    if (until)
+        return runUntil(run, phase, until);
+    const output = await within(`\`run\` of ${run.name}`, run.limits.run, run.signal, (signal) => work({ ...run.context(), signal, task: run.name, item: undefined }));
+    return [output];
+}
+/** Turn after turn, each a task and a checkpoint: a session that takes over goes on with the next turn. */
+async function runUntil(run, { run: work, update }, { done, most }) {
+    const { recorder, name: phase } = run;
+    for (let turn = 1; turn <= most; turn++) {
+        const task = `${turn}`;
+        const key = taskKey(phase, task);
+        if (recorder.record.nodes[key]?.status !== "complete") {
+            recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
+            const take = (output) => recorder.changed((draft) => update?.(output, draft));
+            await runTask(run, task, (_, context) => work(context), take);
+            const { status, result } = recorder.record.nodes[key] ?? {};
+            if (status !== "complete")
+                throw turnFailed(turn, result ?? null);
+            await run.batchCompleted(false);
+        }
+        const output = fromJson(recorder.record.nodes[key]?.result ?? "null");
+        if (done(recorder.state(), output))
+            return [output];
+    }
+    throw new errors/* CrunchError */.s({
+        code: "not_done",
+        message: `${phase} was not done after ${most} turns, which is its bound.`,
+        hint: "Raise `most`, or look at why its work does not come to an end.",
+    });
+}
+function turnFailed(turn, reason) {
+    return new errors/* CrunchError */.s({
+        code: "turn_failed",
+        message: `Turn ${turn} failed: ${reason}`,
+        hint: "The turns before it are complete and stay so.",
+    });
+}
+async function runConsensus(run, phase) {
+    const { voters, people } = phase;
+    const planned = () => Object.fromEntries(Object.keys(voters).map((name) => [name, {}]));
+    const cast = await runTasks(run, planned, (task, context) => voters[task]?.({ ...context, item: undefined }));
+    const votes = Object.fromEntries(Object.keys(voters).map((name, at) => [name, asVote(name, cast[at])]));
+    const verdict = Object.keys(voters).length === 0 ? { approved: true, reason: "" } : consensusOf(votes, phase);
+    if (!verdict.approved)
+        return () => endConsensus(run, phase, votes, false, verdict.reason);
+    if (people)
+        return () => ask(run, peoplesQuestion(people, run.now()));
+    return () => endConsensus(run, phase, votes, true, verdict.reason);
+}
+/** Agents are programs, and may answer anything. */
+function asVote(voter, cast) {
+    const { vote } = (cast ?? {});
+    if (vote === "approve" || vote === "reject" || vote === "abstain")
+        return cast;
+    throw new errors/* CrunchError */.s({
+        code: "vote_invalid",
+        message: `${voter} did not vote, but gave ${JSON.stringify(cast)?.slice(0, 200) ?? "nothing"}.`,
+        hint: 'A vote is { vote: "approve" }, "reject" or "abstain", with a `reason` if you like.',
+    });
+}
+/** Where a consensus leads. Without one, and without a way for that, the phase has failed. */
+function endConsensus(run, { otherwise }, votes, approved, reason) {
+    const output = { approved, votes };
+    if (approved)
+        endSucceeded(run, { output });
+    else if (otherwise !== undefined)
+        endSucceeded(run, { output, to: [otherwise] });
+    else
+        throw noConsensus(run.name, reason);
+}
+function noConsensus(phase, reason) {
+    return new errors/* CrunchError */.s({
+        code: "no_consensus",
+        message: `${phase} found no consensus: ${reason}.`,
+        hint: "Settle what the voters object to, then try again.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/answering.js
+
+
+
+
+
+/** Whether nobody has to be waited for any more. */
+function isAnswered({ question, answers }, now) {
+    const isOver = question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
+    const isRejected = question.purpose === "consensus" && answers.some(({ response }) => response === "reject");
+    return isOver || isRejected || answers.length >= question.needed;
+}
+/**
+ * Carries out what the answer to a phase's question means for it. The answer is gone from the record only together
+ * with what comes of it: a session that dies before that does not lose it.
+ */
+async function closeQuestion(run, { question, answers }, now) {
+    const { recorder, name: phase } = run;
+    const rejected = answers.findLast(({ response }) => response === "reject");
+    const isShort = answers.length < question.needed && !rejected;
+    const timed_out = isShort && question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
+    const response = timed_out
+        ? (question.on_timeout ?? "fail")
+        : ((rejected ?? answers.at(-1))?.response ?? "");
+    const isAnswer = !(timed_out && (response === "fail" || response === "skip"));
+    if (isAnswer && question.purpose === "phase")
+        await runAfter(run, response);
+    recorder.tell({ type: "input:closed", phase, response, timed_out });
+    if (!isAnswer && response === "fail")
+        throw inputTimeout(phase);
+    if (!isAnswer)
+        endSkipped(run, "nobody answered in time");
+    else if (question.purpose === "error")
+        afterError(run, response);
+    else if (question.purpose === "consensus")
+        endVote(run, response);
+    else {
+        const state = recorder.changed(taking(run, response));
+        endSucceeded(run, { output: question.purpose === "output" ? keptOutput(run) : response, state });
+    }
+}
+function taking({ phase }, response) {
+    const { onResponse } = phase;
+    return (draft) => onResponse?.(response, draft);
+}
+/** `after` of a human phase: it sees the data with the answer in it. */
+async function runAfter(run, response) {
+    if (run.phase.type !== "human" || !run.phase.after)
+        return;
+    const { after } = run.phase;
+    const state = run.recorder.changed(taking(run, response));
+    await within(`\`after\` of ${run.name}`, run.limits.after, run.signal, (signal) => after({ ...run.context(), state, signal }));
+}
+function afterError(run, response) {
+    const { recorder, name: phase } = run;
+    const retries = recorder.record.phases[phase]?.retries ?? 0;
+    const error = { code: "asked", message: "a person answered" };
+    if (response === "skip")
+        endSkipped(run, "a person decided to skip it");
+    else if (response === "fail")
+        endFailed(run, { code: "asked", message: "a person decided to let it fail" });
+    else
+        recorder.tell({ type: "phase:retrying", phase, error, retries: retries + 1, retry_at: run.now() });
+}
+function endVote(run, response) {
+    if (run.phase.type !== "consensus")
+        throw new Error(`${run.name} is no consensus`);
+    const names = Object.keys(run.phase.voters);
+    const nodes = Object.values(nodesOf(run));
+    const votes = Object.fromEntries(names.map((name, at) => [name, fromJson(nodes[at]?.result ?? "null")]));
+    endConsensus(run, run.phase, votes, response === "approve", "a person said no");
+}
+function inputTimeout(phase) {
+    const message = `Nobody answered the question of \`${phase}\` in time.`;
+    return new errors/* CrunchError */.s({ code: "input_timeout", message, hint: "Try again to ask anew." });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/close-questions.js
+
+
+
+/** Carries out every answer that is there, and every time that is up. Gives what came of each. */
+async function closeQuestions({ recorder, now }, phaseRun) {
+    const moments = [];
+    for (const [name, asked] of Object.entries(recorder.record.questions)) {
+        if (!isAnswered(asked, now()))
+            continue;
+        const run = phaseRun(name);
+        let failure = null;
+        try {
+            await closeQuestion(run, asked, now());
+        }
+        catch (error) {
+            // Told to stop: the answer is still there for the next session.
+            if (run.signal.aborted)
+                break;
+            failure = error;
+            endWithError(run, error);
+        }
+        moments.push(momentOf(name, recorder.record.phases[name]?.status, failure));
+    }
+    return moments;
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/store-commit.js
+
+
+/** Commits what a run has become to a store, with nothing around it. */
+function store_commit_commitToStore(options) {
+    const { store, issue, maker } = options;
+    return async (commit) => {
+        const { latest, isNewRun, change } = commit;
+        const make = () => {
+            if (latest === null) {
+                const run = freshRun(options, commit);
+                return firstCheckpoint(run, change(run), maker);
+            }
+            const run = isNewRun ? freshRun(options, commit) : latest;
+            return nextCheckpoint(latest, { ...(isNewRun ? run : {}), ...change(run) }, maker);
+        };
+        const { next, result } = await putNew(store, make, latest?.checkpoint_id ?? null);
+        if (result.status === "conflict")
+            throw gaveWay(issue, result.latest);
+        return next;
+    };
+}
+function freshRun({ issue, title, workflow, maker }, { moment, phases }) {
+    const snapshot = {
+        ...{ title, body: "", labels: [], assignees: [], branch: null, head_sha: null },
+        ...{ base_branch: "main", base_sha: "0".repeat(40) },
+    };
+    const { phase } = moment;
+    return emptyRun({ issue, workflow, phase, phases, snapshot, startedBy: maker.sessionId, maker });
+}
+/** Ids are short, and made by chance: one that is taken is made anew. */
+async function putNew(store, make, expectedLatest) {
+    for (let tries = 1;; tries++) {
+        const next = make();
+        try {
+            return { next, result: await store.put(next, { expectedLatest }) };
+        }
+        catch (error) {
+            if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5)
+                throw error;
+        }
+    }
+}
+function gaveWay(issue, latest) {
+    return new errors/* CrunchError */.s({
+        code: "gave_way",
+        message: `Another session has gone on with issue ${issue}: ${latest?.checkpoint_id ?? "its chain"} is the latest now.`,
+        hint: "Only one session works on a run at a time. What this one had saved is part of the chain.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/session.js
+
+
+
+
+async function session_openSession(workflow, options) {
+    const { store, issue, title = workflow.name, onEvent = () => { } } = options;
+    const now = () => options.clock?.now() ?? new Date();
+    const latest = await store.latest(issue);
+    if (latest && !options.restart && latest.workflow_state.workflow !== workflow.name)
+        throw otherWorkflow(latest, workflow.name);
+    const maker = { now, randomHex: () => randomBytes(32).toString("hex"), sessionId: `SES-${randomUUID()}` };
+    const isNewRun = latest === null || options.restart === true;
+    const commit = commitToStore({ store, issue, title, workflow: workflow.name, maker });
+    const recorder = new Recorder({ workflow, commit, now, onEvent }, latest, isNewRun);
+    return { workflow, recorder, now };
+}
+function otherWorkflow(latest, name) {
+    return new CrunchError({
+        code: "other_workflow",
+        message: `The run of issue ${latest.issue_number} is one of the workflow ${latest.workflow_state.workflow}, not of ${name}.`,
+        hint: "Go on with that one, or begin anew with `restart: true`.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/sleep.js
+
+/** Waits, or ends early when the signal says so. */
+async function sleepUntil(ms, signal) {
+    await (0,promises_.setTimeout)(Math.max(0, ms), undefined, { signal }).catch(() => { });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/tell-end.js
+
+/** Nothing is at work. Where that means that the run is over, its last checkpoint says so, and leaves nothing to do. */
+function tellEnd({ recorder, workflow, now }, phase) {
+    const { phases, questions } = recorder.record;
+    const failed = (0,readiness/* firstFailed */.gV)(workflow.graph, phases);
+    if (failed !== null) {
+        const error = phases[failed]?.failure ?? { code: "error", message: "" };
+        recorder.tell({ type: "run:failed", phase: failed, error });
+        return;
+    }
+    const { ready, sleeping } = (0,readiness/* readiness */.xz)(workflow.graph, phases, now());
+    const isOver = ready.length + sleeping.length + Object.keys(questions).length === 0;
+    if (!isOver || !(0,readiness/* hasArrived */.iU)(workflow.graph, phases))
+        return;
+    const reason = "the run took another way";
+    for (const [name, { status }] of Object.entries(phases))
+        if (status === "pending")
+            recorder.tell({ type: "phase:skipped", phase: name, reason, next: [] });
+    recorder.tell({ type: "run:finished", phase });
+}
+
+;// CONCATENATED MODULE: ./lib/runtime/run-workflow.js
+
+
+
+
+
+
+
+
+
+
+
+/** Runs a workflow, or goes on with it, until it is over or has to wait. */
+async function runWorkflow(workflow, options) {
+    const session = await openSession(workflow, options);
+    const result = await new Run(session, options).run();
+    if (result.status === "held_back")
+        throw new Error("nobody holds back a run without a host");
+    return result;
+}
+class Run {
+    session;
+    options;
+    host;
+    #active = new Map();
+    /** The phases that this session has worked on. */
+    #begun = new Set();
+    /** What has happened since the last checkpoint that is worth one. */
+    #moment = null;
+    #stop;
+    constructor(session, options, host = null) {
+        this.session = session;
+        this.options = options;
+        this.host = host;
+        this.#stop = options.signal ?? new AbortController().signal;
+    }
+    async run() {
+        try {
+            return await this.#steps();
+        }
+        finally {
+            for (const { run } of this.#active.values())
+                run.cancel(new Error("the session has ended"));
+        }
+    }
+    async #steps() {
+        this.#recover();
+        for (;;) {
+            if (this.#stop.aborted)
+                return this.#stopped();
+            for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
+                this.#note(moment);
+            this.#pass();
+            if (this.host && this.#moment) {
+                await this.#save([]);
+                continue;
+            }
+            const isHeldBack = this.host !== null && this.#due().length > 0 && !(await this.host.mayBegin());
+            const begun = isHeldBack ? [] : this.#begin();
+            if (this.#moment || begun.length > 0)
+                await this.#save(begun);
+            for (const run of begun)
+                this.#launch(run);
+            // A phase may have ended while the checkpoint was stored.
+            if (this.#moment)
+                continue;
+            if (this.#active.size === 0) {
+                const result = isHeldBack ? this.#result({ status: "held_back" }) : await this.#rest();
+                if (result)
+                    return result;
+                continue;
+            }
+            await this.#somethingHappens();
+            if (this.#crash !== null)
+                throw this.#crash;
+        }
+    }
+    /** A phase has ended, or the next try of another is due. */
+    async #somethingHappens() {
+        const awake = new AbortController();
+        const waitMs = (0,readiness/* nextTry */.F_)(this.session.recorder.record.phases) - this.session.now().getTime();
+        const ended = [...this.#active.values()].map(({ promise }) => promise);
+        const due = Number.isFinite(waitMs) && this.#failed() === null ? [sleepUntil(waitMs, awake.signal)] : [];
+        await Promise.race([...ended, ...due]);
+        awake.abort();
+    }
+    /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
+    #crash = null;
+    /** What a session that died left running is to be done again, but not for ever. */
+    #recover() {
+        const { recorder, workflow } = this.session;
+        for (const [name, state] of Object.entries(recorder.record.phases)) {
+            const isAgain = state.status === "failed" && this.options.retryFailed;
+            // What is complete in it stays so.
+            if (isAgain)
+                recorder.tell(retried(name, this.session.now()));
+            if (state.status !== "running")
+                continue;
+            const deaths = state.attempt - (state.stops ?? 0);
+            if (deaths < workflow.maxAttempts)
+                continue;
+            this.#giveUp(name, { code: "gave_up", message: `${deaths} sessions died in it` });
+        }
+    }
+    /** What takes no time: the ends of the graph, and phases that are left out. Each may lead to the next. */
+    #pass() {
+        const { recorder } = this.session;
+        const isInstant = ({ kind }) => kind === "end" || kind === "skip";
+        for (let due = this.#due().filter(isInstant); due.length > 0; due = this.#due().filter(isInstant))
+            for (const beginning of due) {
+                const { name: phase } = beginning;
+                if (beginning.kind === "skip")
+                    endSkipped(this.#phaseRun(phase), beginning.reason);
+                else
+                    recorder.tell({ type: "phase:succeeded", phase, next: [] });
+                const outcome = beginning.kind === "skip" ? "skipped" : "succeeded";
+                this.#moment ??= { type: "POST", trigger: "phase_transition", outcome, phase };
+            }
+    }
+    #due() {
+        const { recorder, workflow, now } = this.session;
+        return beginnings(workflow, recorder.record, (name) => this.#active.has(name), now());
+    }
+    #begin() {
+        const begun = [];
+        for (const beginning of this.#due()) {
+            const { name: phase } = beginning;
+            if (beginning.kind === "too_often") {
+                this.#giveUp(phase, { code: "too_often", message: `it was begun ${beginning.times} times` });
+            }
+            else if (beginning.kind === "start") {
+                const { attempt, version } = beginning;
+                this.session.recorder.tell({ type: "phase:started", phase, attempt, version });
+                const run = this.#phaseRun(phase);
+                if (isOnlyQuestion(run))
+                    this.#note(askAtOnce(run));
+                else
+                    begun.push(run);
+            }
+        }
+        return begun;
+    }
+    #giveUp(phase, error) {
+        endFailed(this.#phaseRun(phase), error);
+        const told = { ...error, hint: "Look at why, then try again." };
+        this.#note({ type: "POST", trigger: "phase_failure", outcome: "failed", phase, error: told });
+    }
+    #launch(run) {
+        this.#active.set(run.name, { promise: this.#work(run), run });
+        this.#begun.add(run.name);
+    }
+    #phaseRun(name) {
+        const { random = Math.random } = this.options;
+        const savesBatch = (isLast) => this.host?.savesBatch(isLast) ?? true;
+        return createPhaseRun({ ...this.session, name, stop: this.#stop, random, savesBatch });
+    }
+    /** Never rejects. */
+    async #work(run) {
+        const { name, recorder } = run;
+        let failure = null;
+        try {
+            await runLifecycle(run);
+        }
+        catch (error) {
+            // Cancelled, or told to stop: it has not failed.
+            if (run.signal.aborted)
+                return this.#leave(run);
+            failure = error;
+        }
+        try {
+            if (recorder.broken !== null)
+                throw recorder.broken;
+            if (failure !== null)
+                endWithError(run, failure);
+            this.#cancelReset();
+            this.#note(momentOf(name, recorder.record.phases[name]?.status, failure));
+        }
+        catch (error) {
+            this.#crash ??= error;
+        }
+        this.#leave(run);
+    }
+    /** Together with its last event, so that nobody finds a phase at work that has ended. */
+    #leave(run) {
+        if (this.#active.get(run.name)?.run === run)
+            this.#active.delete(run.name);
+    }
+    /** A phase that led back took others with it that were still at work: what they do no longer counts. */
+    #cancelReset() {
+        for (const [name, { run }] of this.#active)
+            if (this.session.recorder.record.phases[name]?.status === "pending") {
+                run.cancel(new Error("an earlier phase begins again"));
+                this.#active.delete(name);
+            }
+    }
+    #note(moment) {
+        this.#moment = worthier(this.#moment, moment);
+    }
+    async #save(begun) {
+        const moment = this.#moment ?? {
+            ...{ type: "PRE", trigger: "phase_start", outcome: null },
+            phase: begun[0]?.name ?? this.session.workflow.first,
+        };
+        this.#moment = null;
+        const { recorder } = this.session;
+        if (begun.length === 0 && this.#active.size === 0 && this.#due().length === 0)
+            tellEnd(this.session, moment.phase);
+        await recorder.save(moment);
+        if (this.host && recorder.latest)
+            await this.host.saved(recorder.latest);
+    }
+    #failed() {
+        return (0,readiness/* firstFailed */.gV)(this.session.workflow.graph, this.session.recorder.record.phases);
+    }
+    /** Nothing is at work: how the session ends, or null when it goes on after a short wait. */
+    async #rest() {
+        const { recorder, workflow, now } = this.session;
+        const { phases, questions } = recorder.record;
+        const failed = this.#failed();
+        if (failed !== null)
+            return this.#result({
+                ...{ status: "failed", phase: failed },
+                error: phases[failed]?.failure?.message ?? "",
+            });
+        if ((0,readiness/* readiness */.xz)(workflow.graph, phases, now()).ready.length > 0)
+            return null;
+        const dueAt = (0,readiness/* nextTry */.F_)(phases);
+        const waitMs = dueAt - now().getTime();
+        if (waitMs <= (this.options.maxWaitMs ?? 60_000)) {
+            await sleepUntil(waitMs, this.#stop);
+            return null;
+        }
+        const open = Object.entries(questions);
+        if (open.length > 0) {
+            const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
+            return this.#result({ status: "waiting", questions: asked });
+        }
+        if (!Number.isFinite(dueAt)) {
+            if (!(0,readiness/* hasArrived */.iU)(workflow.graph, phases))
+                throw stuck(workflow.name);
+            return this.#result({ status: "finished" });
+        }
+        return this.#result({ status: "sleeping", until: new Date(dueAt).toISOString() });
+    }
+    async #stopped() {
+        await Promise.all([...this.#active.values()].map(({ promise }) => promise));
+        await this.host?.stopped();
+        const { recorder } = this.session;
+        const isWorkedOn = (phase) => recorder.record.phases[phase]?.status === "running";
+        const stopped = [...this.#begun].filter(isWorkedOn);
+        for (const phase of stopped)
+            recorder.tell({ type: "phase:stopped", phase });
+        const phase = stopped[0] ?? recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
+        const trigger = this.host?.stopTrigger() ?? "session_end";
+        await recorder.save({ type: "PRE", trigger, outcome: "interrupted", phase });
+        return this.#result({ status: "stopped" });
+    }
+    #result(how) {
+        const { recorder } = this.session;
+        const checkpoint = recorder.latest;
+        if (!checkpoint)
+            throw new Error("a run without a checkpoint");
+        return { ...how, state: recorder.state(), checkpoint };
+    }
+}
+
+;// CONCATENATED MODULE: external "node:vm"
+const external_node_vm_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:vm");
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/errors.js
+class CelError extends Error {
+  #node
+  #code
+  #range
+  #summary
+
+  constructor({name, code, message, node, cause, range}) {
+    super(message, cause ? {cause} : undefined)
+
+    this.name = name
+    this.#code = code
+
+    this.#summary = message
+    this.#node = node
+    this.#range = (range && normalizeRange(range)) || normalizeRange(node)
+
+    if (!node?.input) return
+    this.message = formatErrorWithHighlight(this.#summary, node, this.#range)
+  }
+
+  get node() {
+    return this.#node
+  }
+
+  get code() {
+    return this.#code
+  }
+
+  get range() {
+    return this.#range
+  }
+
+  get summary() {
+    return this.#summary
+  }
+
+  withAst(node) {
+    if (this.#node || !node?.input) return this
+    this.#node = node
+    this.#range ??= normalizeRange(node)
+    this.message = formatErrorWithHighlight(this.#summary, node, this.#range)
+    return this
+  }
+}
+
+function normalizeArgs(name, defaultCode, message, node, cause) {
+  if (typeof message === 'string') return {name, code: defaultCode, message, node, cause}
+
+  const opts = message
+  if (typeof opts !== 'object') throw new Error('First param to error must be a string or object')
+
+  return {
+    name,
+    code: opts.code || defaultCode,
+    message: opts.message,
+    node: opts.node,
+    cause: opts.cause,
+    range: opts.range
+  }
+}
+
+class ParseError extends CelError {
+  constructor(message, node, cause) {
+    super(normalizeArgs('ParseError', 'parse_error', message, node, cause))
+  }
+}
+
+class EvaluationError extends CelError {
+  constructor(message, node, cause) {
+    super(normalizeArgs('EvaluationError', 'evaluation_error', message, node, cause))
+  }
+}
+
+class errors_TypeError extends CelError {
+  constructor(message, node, cause) {
+    super(normalizeArgs('TypeError', 'type_error', message, node, cause))
+  }
+}
+
+function parseError(code, message, node) {
+  if (typeof code === 'object') return new ParseError(code)
+  return new ParseError({code, message, node})
+}
+
+function evaluationError(code, message, node) {
+  if (typeof code === 'object') return new EvaluationError(code)
+  return new EvaluationError({code, message, node})
+}
+
+function typeError(code, message, node) {
+  if (typeof code === 'object') return new errors_TypeError(code)
+  return new errors_TypeError({code, message, node})
+}
+
+function normalizeRange(node) {
+  const start = node?.pos ?? node?.start
+  if (typeof start !== 'number') return
+  const end = typeof node.end === 'number' ? node.end : start
+  return {start, end}
+}
+
+function formatErrorWithHighlight(message, node, range) {
+  const pos = node.pos ?? range?.start
+  if (typeof pos !== 'number') return message
+
+  const input = node.input
+
+  let lineNum = 1
+  let currentPos = 0
+  let columnNum = 0
+  while (currentPos < pos) {
+    if (input[currentPos] === '\n') {
+      lineNum++
+      columnNum = 0
+    } else {
+      columnNum++
+    }
+    currentPos++
+  }
+
+  let contextStart = pos
+  let contextEnd = pos
+  while (contextStart > 0 && input[contextStart - 1] !== '\n') contextStart--
+  while (contextEnd < input.length && input[contextEnd] !== '\n') contextEnd++
+
+  const line = input.slice(contextStart, contextEnd)
+  const highlight = `> ${`${lineNum}`.padStart(4, ' ')} | ${line}\n${' '.repeat(9 + columnNum)}^`
+
+  return `${message}\n\n${highlight}`
+}
+
+function attachErrorAst(error, node) {
+  if (error instanceof CelError) return error.withAst(node)
+  return error
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/optional.js
+
+
+class Optional {
+  #value
+
+  constructor(value) {
+    this.#value = value
+  }
+
+  static of(value) {
+    if (value === undefined) return OPTIONAL_NONE
+    return new Optional(value)
+  }
+
+  static none() {
+    return OPTIONAL_NONE
+  }
+
+  hasValue() {
+    return this.#value !== undefined
+  }
+
+  value() {
+    if (this.#value === undefined) {
+      throw evaluationError('optional_value_missing', 'Optional value is not present')
+    }
+    return this.#value
+  }
+
+  or(optional) {
+    if (this.#value !== undefined) return this
+    if (optional instanceof Optional) return optional
+    throw evaluationError(
+      'invalid_optional_argument',
+      'Optional.or must be called with an Optional argument'
+    )
+  }
+
+  orValue(defaultValue) {
+    return this.#value === undefined ? defaultValue : this.#value
+  }
+
+  get [Symbol.toStringTag]() {
+    return 'optional'
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return this.#value === undefined
+      ? `Optional { none }`
+      : `Optional { value: ${JSON.stringify(this.#value)} }`
+  }
+}
+
+const OPTIONAL_NONE = Object.freeze(new Optional())
+
+class OptionalNamespace {}
+const optionalNamespace = new OptionalNamespace()
+
+function toggleOptionalTypes(registry, enable) {
+  const optionalConstant = enable ? optionalNamespace : undefined
+  registry.deleteVariable('optional')
+  registry.registerConstant('optional', 'OptionalNamespace', optionalConstant)
+}
+
+function register(registry) {
+  const sync = {async: false}
+  const functionOverload = (sig, handler) => registry.registerFunctionOverload(sig, handler, sync)
+
+  const optionalConstant = registry.enableOptionalTypes ? optionalNamespace : undefined
+  registry.registerType('OptionalNamespace', OptionalNamespace)
+  registry.registerConstant('optional', 'OptionalNamespace', optionalConstant)
+  functionOverload('optional.hasValue(): bool', (v) => v.hasValue())
+  functionOverload('optional<A>.value(): A', (v) => v.value())
+  registry.registerFunctionOverload('OptionalNamespace.none(): optional<T>', () => Optional.none())
+  functionOverload('OptionalNamespace.of(A): optional<A>', (_, value) => Optional.of(value))
+  function ensureOptional(value, ast, description) {
+    if (value instanceof Optional) return value
+    throw evaluationError('optional_expected', `${description} must be optional`, ast)
+  }
+
+  function evaluateOptional(ev, macro, ctx) {
+    const v = ev.run(macro.receiver, ctx)
+    if (v instanceof Promise) return v.then((_v) => handleOptionalResolved(_v, ev, macro, ctx))
+    return handleOptionalResolved(v, ev, macro, ctx)
+  }
+
+  function handleOptionalResolved(value, ev, macro, ctx) {
+    const optional = ensureOptional(value, macro.receiver, `${macro.functionDesc} receiver`)
+    if (optional.hasValue()) return macro.onHasValue(optional)
+    return macro.onEmpty(ev, macro, ctx)
+  }
+
+  function ensureOptionalType(checker, node, ctx, description) {
+    const type = checker.check(node, ctx)
+    if (type.kind === 'optional') return type
+    if (type.kind === 'dyn') return checker.getType('optional')
+    throw checker.createError('optional_expected', `${description} must be optional, got '${type}'`, node)
+  }
+
+  function createOptionalMacro({functionDesc, evaluate, typeCheck, onHasValue, onEmpty}) {
+    return ({ast, args, receiver}) => ({
+      ast,
+      functionDesc,
+      receiver,
+      arg: args[0],
+      evaluate,
+      typeCheck,
+      onHasValue,
+      onEmpty
+    })
+  }
+
+  const invalidOrValueReceiver = 'optional.orValue() receiver'
+  const invalidOrReceiver = 'optional.or(optional) receiver'
+  const invalidOrArg = 'optional.or(optional) argument'
+  registry.registerFunctionOverload(
+    'optional.or(ast): optional<dyn>',
+    createOptionalMacro({
+      functionDesc: 'optional.or(optional)',
+      evaluate: evaluateOptional,
+      typeCheck(check, macro, ctx) {
+        const l = ensureOptionalType(check, macro.receiver, ctx, invalidOrReceiver)
+        const r = ensureOptionalType(check, macro.arg, ctx, invalidOrArg)
+        if (!(macro.receiver.maybeAsync || macro.arg.maybeAsync)) macro.ast.setMeta('async', false)
+
+        const unified = l.unify(check.registry, r)
+        if (unified) return unified
+        throw check.createError(
+          'incompatible_argument_type',
+          `${macro.functionDesc} argument must be compatible type, got '${l}' and '${r}'`,
+          macro.arg
+        )
+      },
+      onHasValue: (optional) => optional,
+      onEmpty(ev, macro, ctx) {
+        const ast = macro.arg
+        const v = ev.run(ast, ctx)
+        if (v instanceof Promise) return v.then((_v) => ensureOptional(_v, ast, invalidOrArg))
+        return ensureOptional(v, ast, invalidOrArg)
+      }
+    })
+  )
+
+  registry.registerFunctionOverload(
+    'optional.orValue(ast): dyn',
+    createOptionalMacro({
+      functionDesc: 'optional.orValue(value)',
+      onHasValue: (optionalValue) => optionalValue.value(),
+      onEmpty(ev, macro, ctx) {
+        return ev.run(macro.arg, ctx)
+      },
+      evaluate: evaluateOptional,
+      typeCheck(check, macro, ctx) {
+        const l = ensureOptionalType(check, macro.receiver, ctx, invalidOrValueReceiver).valueType
+        const r = check.check(macro.arg, ctx)
+        if (!(macro.receiver.maybeAsync || macro.arg.maybeAsync)) macro.ast.setMeta('async', false)
+
+        const unified = l.unify(check.registry, r)
+        if (unified) return unified
+        throw check.createError(
+          'incompatible_argument_type',
+          `${macro.functionDesc} argument must be compatible type, got '${l}' and '${r}'`,
+          macro.arg
+        )
+      }
+    })
+  )
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/globals.js
+const hasOwn = Object.hasOwn
+const objKeys = Object.keys
+const objFreeze = Object.freeze
+const objEntries = Object.entries
+const isArray = Array.isArray
+const arrayFrom = Array.from
+
+const MIN_UINT = 0n
+const MAX_UINT = 18446744073709551615n
+
+const MAX_INT = 9223372036854775807n
+const MIN_INT = -9223372036854775808n
+
+function isAsync(fn, fallback) {
+  if (fn?.[Symbol.toStringTag] === 'AsyncFunction') return true
+  return typeof fallback === 'boolean' ? fallback : true
+}
+
+const RESERVED = new Set([
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+  '__proto__',
+  'prototype'
+])
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/functions.js
+
+
+
+
+
+class UnsignedInt {
+  #value
+  constructor(value) {
+    this.verify(typeof value === 'bigint' ? value : BigInt(value))
+  }
+
+  get value() {
+    return this.#value
+  }
+
+  valueOf() {
+    return this.#value
+  }
+
+  toString() {
+    return `${this.#value}`
+  }
+
+  verify(v) {
+    if (v < MIN_UINT || v > MAX_UINT) {
+      throw evaluationError('numeric_overflow', 'Unsigned integer overflow')
+    }
+    this.#value = v
+  }
+
+  get [Symbol.toStringTag]() {
+    return `value = ${this.#value}`
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return `UnsignedInteger { value: ${this.#value} }`
+  }
+}
+
+const billion = 1_000_000_000
+const billionBigInt = 1_000_000_000n
+
+const UNIT_NANOSECONDS = {
+  h: 3_600_000_000_000n,
+  m: 60_000_000_000n,
+  s: billionBigInt,
+  ms: 1_000_000n,
+  us: 1_000n,
+  µs: 1_000n,
+  ns: 1n
+}
+
+class Duration {
+  #seconds
+  #nanos
+
+  constructor(seconds, nanos = 0) {
+    this.#seconds = BigInt(seconds)
+    this.#nanos = nanos
+  }
+
+  get seconds() {
+    return this.#seconds
+  }
+
+  get nanos() {
+    return this.#nanos
+  }
+
+  valueOf() {
+    return Number(this.#seconds) * 1000 + this.#nanos / 1_000_000
+  }
+
+  static fromMilliseconds(ms) {
+    const totalNanos = BigInt(Math.trunc(ms * 1_000_000))
+    const seconds = totalNanos / billionBigInt
+    const nanos = Number(totalNanos % billionBigInt)
+    return new Duration(seconds, nanos)
+  }
+
+  addDuration(other) {
+    const nanos = this.#nanos + other.nanos
+    return new Duration(
+      this.#seconds + other.seconds + BigInt(Math.floor(nanos / billion)),
+      nanos % billion
+    )
+  }
+
+  subtractDuration(other) {
+    const nanos = this.#nanos - other.nanos
+    return new Duration(
+      this.#seconds - other.seconds + BigInt(Math.floor(nanos / billion)),
+      (nanos + billion) % billion
+    )
+  }
+
+  extendTimestamp(ts) {
+    return new Date(
+      ts.getTime() + Number(this.#seconds) * 1000 + Math.floor(this.#nanos / 1_000_000)
+    )
+  }
+
+  subtractTimestamp(ts) {
+    return new Date(
+      ts.getTime() - Number(this.#seconds) * 1000 - Math.floor(this.#nanos / 1_000_000)
+    )
+  }
+
+  toString() {
+    const nanos = this.#nanos
+      ? (this.#nanos / billion)
+          .toLocaleString('en-US', {useGrouping: false, maximumFractionDigits: 9})
+          .slice(1)
+      : ''
+    return `${this.#seconds}${nanos}s`
+  }
+
+  getHours() {
+    return this.#seconds / 3600n
+  }
+
+  getMinutes() {
+    return this.#seconds / 60n
+  }
+
+  getSeconds() {
+    return this.#seconds
+  }
+
+  getMilliseconds() {
+    return this.#seconds * 1000n + BigInt(Math.floor(this.#nanos / 1000000))
+  }
+
+  get [Symbol.toStringTag]() {
+    return 'google.protobuf.Duration'
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return `google.protobuf.Duration { seconds: ${this.#seconds}, nanos: ${this.#nanos} }`
+  }
+}
+
+function registerFunctions(registry) {
+  const sync = {async: false}
+  const functionOverload = (sig, handler) => registry.registerFunctionOverload(sig, handler, sync)
+  const identity = (v) => v
+
+  functionOverload('dyn(dyn): dyn', identity)
+
+  for (const _t in TYPES) {
+    const type = TYPES[_t]
+    if (!(type instanceof Type)) continue
+    functionOverload(`type(${type.name}): type`, () => type)
+  }
+
+  functionOverload('bool(bool): bool', identity)
+  functionOverload('bool(string): bool', (v) => {
+    switch (v) {
+      case '1':
+      case 't':
+      case 'true':
+      case 'TRUE':
+      case 'True':
+        return true
+      case '0':
+      case 'f':
+      case 'false':
+      case 'FALSE':
+      case 'False':
+        return false
+      default:
+        throw evaluationError(
+          'bool_conversion_error',
+          `bool() conversion error: invalid string value "${v}"`
+        )
+    }
+  })
+
+  functionOverload('size(string): int', (v) => BigInt(stringSize(v)))
+  functionOverload('size(bytes): int', (v) => BigInt(v.length))
+  functionOverload('size(list): int', (v) => BigInt(v.length ?? v.size))
+  functionOverload('size(map): int', (v) => BigInt(v instanceof Map ? v.size : objKeys(v).length))
+  functionOverload('string.size(): int', (v) => BigInt(stringSize(v)))
+  functionOverload('bytes.size(): int', (v) => BigInt(v.length))
+  functionOverload('list.size(): int', (v) => BigInt(v.length ?? v.size))
+  functionOverload('map.size(): int', (v) => BigInt(v instanceof Map ? v.size : objKeys(v).length))
+
+  functionOverload('bytes(string): bytes', (v) => ByteOpts.fromString(v))
+  functionOverload('bytes(bytes): bytes', identity)
+
+  functionOverload('double(double): double', identity)
+  functionOverload('double(int): double', (v) => Number(v))
+  functionOverload('double(uint): double', (v) => Number(v))
+  functionOverload('double(string): double', (v) => {
+    if (!v || v !== v.trim())
+      throw evaluationError(
+        'double_conversion_error',
+        'double() type error: cannot convert to double'
+      )
+
+    const s = v.toLowerCase()
+    switch (s) {
+      case 'inf':
+      case '+inf':
+      case 'infinity':
+      case '+infinity':
+        return Number.POSITIVE_INFINITY
+      case '-inf':
+      case '-infinity':
+        return Number.NEGATIVE_INFINITY
+      case 'nan':
+        return Number.NaN
+      default: {
+        const parsed = Number(v)
+        if (!Number.isNaN(parsed)) return parsed
+        throw evaluationError(
+          'double_conversion_error',
+          'double() type error: cannot convert to double'
+        )
+      }
+    }
+  })
+
+  functionOverload('int(int): int', identity)
+  functionOverload('int(double): int', (v) => {
+    if (Number.isFinite(v)) return BigInt(Math.trunc(v))
+    throw evaluationError('numeric_overflow', 'int() type error: integer overflow')
+  })
+
+  functionOverload('int(string): int', (v) => {
+    if (v !== v.trim() || v.length > 20 || v.includes('0x')) {
+      throw evaluationError('int_conversion_error', 'int() type error: cannot convert to int')
+    }
+
+    try {
+      const num = BigInt(v)
+      if (num <= MAX_INT && num >= MIN_INT) return num
+    } catch (_e) {}
+
+    throw evaluationError('int_conversion_error', 'int() type error: cannot convert to int')
+  })
+
+  functionOverload('uint(uint): uint', identity)
+  functionOverload('uint(int): uint', (v) => {
+    try {
+      return new UnsignedInt(v)
+    } catch (e) {
+      throw evaluationError('uint_conversion_error', 'uint() type error: cannot convert to uint')
+    }
+  })
+  functionOverload('uint(double): uint', (v) => {
+    try {
+      return new UnsignedInt(Math.trunc(v))
+    } catch (e) {
+      throw evaluationError('numeric_overflow', 'uint() type error: unsigned integer overflow')
+    }
+  })
+
+  functionOverload('uint(string): uint', (v) => {
+    if (v !== v.trim() || v.length > 20 || v.includes('0x')) {
+      throw evaluationError('uint_conversion_error', 'uint() type error: cannot convert to uint')
+    }
+
+    try {
+      return new UnsignedInt(v)
+    } catch (e) {
+      throw evaluationError('uint_conversion_error', 'uint() type error: cannot convert to uint')
+    }
+  })
+
+  functionOverload('string(string): string', identity)
+  functionOverload('string(bool): string', (v) => `${v}`)
+  functionOverload('string(int): string', (v) => `${v}`)
+  functionOverload('string(uint): string', (v) => `${v}`)
+  functionOverload('string(bytes): string', (v) => ByteOpts.toUtf8(v))
+  functionOverload('string(double): string', (v) => {
+    if (v === Infinity) return '+Inf'
+    if (v === -Infinity) return '-Inf'
+    return `${v}`
+  })
+
+  functionOverload('string.startsWith(string): bool', (a, b) => a.startsWith(b))
+  functionOverload('string.endsWith(string): bool', (a, b) => a.endsWith(b))
+  functionOverload('string.contains(string): bool', (a, b) => a.includes(b))
+  functionOverload('string.lowerAscii(): string', (a) => a.toLowerCase())
+  functionOverload('string.upperAscii(): string', (a) => a.toUpperCase())
+  functionOverload('string.trim(): string', (a) => a.trim())
+
+  functionOverload('string.indexOf(string): int', (string, search) =>
+    BigInt(string.indexOf(search))
+  )
+  functionOverload('string.indexOf(string, int): int', (string, search, fromIndex) => {
+    if (search === '') return fromIndex
+
+    fromIndex = Number(fromIndex)
+    if (fromIndex < 0 || fromIndex >= string.length) {
+      throw evaluationError(
+        'index_out_of_range',
+        'string.indexOf(search, fromIndex): fromIndex out of range'
+      )
+    }
+
+    return BigInt(string.indexOf(search, fromIndex))
+  })
+
+  functionOverload('string.lastIndexOf(string): int', (string, search) =>
+    BigInt(string.lastIndexOf(search))
+  )
+
+  functionOverload('string.lastIndexOf(string, int): int', (string, search, fromIndex) => {
+    if (search === '') return fromIndex
+
+    fromIndex = Number(fromIndex)
+    if (fromIndex < 0 || fromIndex >= string.length) {
+      throw evaluationError(
+        'index_out_of_range',
+        'string.lastIndexOf(search, fromIndex): fromIndex out of range'
+      )
+    }
+
+    return BigInt(string.lastIndexOf(search, fromIndex))
+  })
+
+  functionOverload('string.substring(int): string', (string, start) => {
+    start = Number(start)
+    if (start < 0 || start > string.length) {
+      throw evaluationError(
+        'index_out_of_range',
+        'string.substring(start, end): start index out of range'
+      )
+    }
+
+    return string.substring(start)
+  })
+
+  functionOverload('string.substring(int, int): string', (string, start, end) => {
+    start = Number(start)
+    if (start < 0 || start > string.length) {
+      throw evaluationError(
+        'index_out_of_range',
+        'string.substring(start, end): start index out of range'
+      )
+    }
+
+    end = Number(end)
+    if (end < start || end > string.length) {
+      throw evaluationError(
+        'index_out_of_range',
+        'string.substring(start, end): end index out of range'
+      )
+    }
+
+    return string.substring(start, end)
+  })
+
+  functionOverload('string.matches(string): bool', (a, b) => {
+    try {
+      return new RegExp(b).test(a)
+    } catch (_err) {
+      throw evaluationError('invalid_regular_expression', `Invalid regular expression: ${b}`)
+    }
+  })
+
+  functionOverload('string.split(string): list<string>', (s, sep) => s.split(sep))
+  functionOverload('string.split(string, int): list<string>', (s, sep, l) => {
+    l = Number(l)
+    if (l === 0) return []
+    const parts = s.split(sep)
+    if (l < 0 || parts.length <= l) return parts
+    const limited = parts.slice(0, l - 1)
+    limited.push(parts.slice(l - 1).join(sep))
+    return limited
+  })
+
+  functionOverload('list<string>.join(): string', (v) => {
+    for (let i = 0; i < v.length; i++) {
+      if (typeof v[i] !== 'string') {
+        throw evaluationError(
+          'invalid_list_element_type',
+          'string.join(): list must contain only strings'
+        )
+      }
+    }
+    return v.join('')
+  })
+
+  functionOverload('list<string>.join(string): string', (v, sep) => {
+    for (let i = 0; i < v.length; i++) {
+      if (typeof v[i] !== 'string') {
+        throw evaluationError(
+          'invalid_list_element_type',
+          'string.join(separator): list must contain only strings'
+        )
+      }
+    }
+    return v.join(sep)
+  })
+
+  const textEncoder = new TextEncoder('utf8')
+  const textDecoder = new TextDecoder('utf8')
+  const ByteOpts =
+    typeof Buffer !== 'undefined'
+      ? {
+          byteLength: (v) => Buffer.byteLength(v),
+          fromString: (str) => Buffer.from(str, 'utf8'),
+          toHex: (b) => Buffer.prototype.hexSlice.call(b, 0, b.length),
+          toBase64: (b) => Buffer.prototype.base64Slice.call(b, 0, b.length),
+          toUtf8: (b) => Buffer.prototype.utf8Slice.call(b, 0, b.length),
+          jsonParse: (b) => JSON.parse(b)
+        }
+      : {
+          textEncoder: new TextEncoder('utf8'),
+          byteLength: (v) => textEncoder.encode(v).length,
+          fromString: (str) => textEncoder.encode(str),
+          toHex: Uint8Array.prototype.toHex
+            ? (b) => b.toHex()
+            : (b) => arrayFrom(b, (i) => i.toString(16).padStart(2, '0')).join(''),
+          toBase64: Uint8Array.prototype.toBase64
+            ? (b) => b.toBase64()
+            : (b) => btoa(arrayFrom(b, (i) => String.fromCodePoint(i)).join('')),
+          toUtf8: (b) => textDecoder.decode(b),
+          jsonParse: (b) => JSON.parse(textEncoder.decode(b))
+        }
+
+  functionOverload('bytes.json(): map', ByteOpts.jsonParse)
+  functionOverload('bytes.hex(): string', ByteOpts.toHex)
+  functionOverload('bytes.string(): string', ByteOpts.toUtf8)
+  functionOverload('bytes.base64(): string', ByteOpts.toBase64)
+  functionOverload('bytes.at(int): int', (b, index) => {
+    if (index < 0 || index >= b.length) {
+      throw evaluationError('index_out_of_range', 'Bytes index out of range')
+    }
+    return BigInt(b[index])
+  })
+
+  const TS = 'google.protobuf.Timestamp'
+  const GPD = 'google.protobuf.Duration'
+  const TimestampType = registry.registerType(TS, Date).typeType
+  const DurationType = registry.registerType(GPD, Duration).typeType
+  registry.registerConstant('google', 'map<string, map<string, type>>', {
+    protobuf: {Duration: DurationType, Timestamp: TimestampType}
+  })
+
+  function tzDate(d, timeZone) {
+    return new Date(d.toLocaleString('en-US', {timeZone}))
+  }
+
+  function getDayOfYear(d, tz) {
+    const workingDate = tz
+      ? tzDate(d, tz)
+      : new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate())
+
+    const start = new Date(workingDate.getFullYear(), 0, 0)
+    return BigInt(Math.floor((workingDate - start) / 86_400_000) - 1)
+  }
+
+  functionOverload(`timestamp(string): ${TS}`, (v) => {
+    if (v.length < 20 || v.length > 30) {
+      throw evaluationError('invalid_timestamp', 'timestamp() requires a string in ISO 8601 format')
+    }
+
+    const d = new Date(v)
+    if (d <= 253402300799999 && d >= -62135596800000) return d
+    throw evaluationError('invalid_timestamp', 'timestamp() requires a string in ISO 8601 format')
+  })
+
+  functionOverload(`timestamp(int): ${TS}`, (i) => {
+    i = Number(i) * 1000
+    if (i <= 253402300799999 && i >= -62135596800000) return new Date(i)
+    throw evaluationError(
+      'invalid_timestamp',
+      'timestamp() requires a valid integer unix timestamp'
+    )
+  })
+
+  functionOverload(`${TS}.getDate(): int`, (d) => BigInt(d.getUTCDate()))
+  functionOverload(`${TS}.getDate(string): int`, (d, tz) => BigInt(tzDate(d, tz).getDate()))
+  functionOverload(`${TS}.getDayOfMonth(): int`, (d) => BigInt(d.getUTCDate() - 1))
+  functionOverload(`${TS}.getDayOfMonth(string): int`, (d, tz) =>
+    BigInt(tzDate(d, tz).getDate() - 1)
+  )
+  functionOverload(`${TS}.getDayOfWeek(): int`, (d) => BigInt(d.getUTCDay()))
+  functionOverload(`${TS}.getDayOfWeek(string): int`, (d, tz) => BigInt(tzDate(d, tz).getDay()))
+  functionOverload(`${TS}.getDayOfYear(): int`, getDayOfYear)
+  functionOverload(`${TS}.getDayOfYear(string): int`, getDayOfYear)
+  functionOverload(`${TS}.getFullYear(): int`, (d) => BigInt(d.getUTCFullYear()))
+  functionOverload(`${TS}.getFullYear(string): int`, (d, tz) => BigInt(tzDate(d, tz).getFullYear()))
+  functionOverload(`${TS}.getHours(): int`, (d) => BigInt(d.getUTCHours()))
+  functionOverload(`${TS}.getHours(string): int`, (d, tz) => BigInt(tzDate(d, tz).getHours()))
+  functionOverload(`${TS}.getMilliseconds(): int`, (d) => BigInt(d.getUTCMilliseconds()))
+  functionOverload(`${TS}.getMilliseconds(string): int`, (d) => BigInt(d.getUTCMilliseconds()))
+  functionOverload(`${TS}.getMinutes(): int`, (d) => BigInt(d.getUTCMinutes()))
+  functionOverload(`${TS}.getMinutes(string): int`, (d, tz) => BigInt(tzDate(d, tz).getMinutes()))
+  functionOverload(`${TS}.getMonth(): int`, (d) => BigInt(d.getUTCMonth()))
+  functionOverload(`${TS}.getMonth(string): int`, (d, tz) => BigInt(tzDate(d, tz).getMonth()))
+  functionOverload(`${TS}.getSeconds(): int`, (d) => BigInt(d.getUTCSeconds()))
+  functionOverload(`${TS}.getSeconds(string): int`, (d, tz) => BigInt(tzDate(d, tz).getSeconds()))
+
+  const parseDurationPattern = /(\d*\.?\d*)(ns|us|µs|ms|s|m|h)/
+
+  // parseDuration parses a golang-style duration string.
+  // A duration string is a possibly signed sequence of decimal numbers,
+  // each with optional fraction and a unit suffix,
+  // such as "300ms", "-1.5h" or "2h45m". Valid time units are "ns", "us" (or "µs"), "ms", "s", "m", "h".
+  // https://pkg.go.dev/time#ParseDuration
+  function parseDuration(/** @type {string} */ string) {
+    if (!string) throw evaluationError('invalid_duration', `Invalid duration string: ''`)
+
+    const isNegative = string[0] === '-'
+    if (string[0] === '-' || string[0] === '+') string = string.slice(1)
+
+    let nanoseconds = BigInt(0)
+    while (true) {
+      const match = parseDurationPattern.exec(string)
+      if (!match) throw evaluationError('invalid_duration', `Invalid duration string: ${string}`)
+
+      if (match.index !== 0)
+        throw evaluationError('invalid_duration', `Invalid duration string: ${string}`)
+      string = string.slice(match[0].length)
+
+      const unitNanos = UNIT_NANOSECONDS[match[2]]
+      const [intPart = '0', fracPart = ''] = match[1].split('.')
+      const intVal = BigInt(intPart) * unitNanos
+      const fracNanos = fracPart
+        ? (BigInt(fracPart.slice(0, 13).padEnd(13, '0')) * unitNanos) / 10_000_000_000_000n
+        : 0n
+
+      nanoseconds += intVal + fracNanos
+      if (string === '') break
+    }
+
+    const seconds = nanoseconds >= billionBigInt ? nanoseconds / billionBigInt : 0n
+    const nanos = Number(nanoseconds % billionBigInt)
+
+    if (isNegative) return new Duration(-seconds, -nanos)
+    return new Duration(seconds, nanos)
+  }
+
+  functionOverload(`duration(string): google.protobuf.Duration`, (s) => parseDuration(s))
+  functionOverload(`google.protobuf.Duration.getHours(): int`, (d) => d.getHours())
+  functionOverload(`google.protobuf.Duration.getMinutes(): int`, (d) => d.getMinutes())
+  functionOverload(`google.protobuf.Duration.getSeconds(): int`, (d) => d.getSeconds())
+  functionOverload(`google.protobuf.Duration.getMilliseconds(): int`, (d) => d.getMilliseconds())
+  register(registry)
+}
+
+function stringSize(str) {
+  let count = 0
+  for (const c of str) count++ // eslint-disable-line no-unused-vars
+  return count
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/registry.js
+
+
+
+
+
+class Type {
+  #name
+  constructor(name) {
+    this.#name = name
+    objFreeze(this)
+  }
+
+  get name() {
+    return this.#name
+  }
+
+  get [Symbol.toStringTag]() {
+    return `Type<${this.#name}>`
+  }
+
+  toString() {
+    return `Type<${this.#name}>`
+  }
+}
+
+const TYPES = {
+  string: new Type('string'),
+  bool: new Type('bool'),
+  int: new Type('int'),
+  uint: new Type('uint'),
+  double: new Type('double'),
+  map: new Type('map'),
+  list: new Type('list'),
+  bytes: new Type('bytes'),
+  null_type: new Type('null'),
+  type: new Type('type')
+}
+
+// not exposed to cel expression
+const optionalType = new Type('optional')
+
+// prettier-ignore
+const valueTypeMatchers = {
+  dyn (v, ev) {
+    // prettier-ignore
+    switch (typeof v) {
+      case 'string': case 'bigint': case 'number': case 'boolean': return true
+      case 'object':
+        switch (v ? v.constructor : v) {
+          case null: case undefined: case Object: case Map: case Array: case Set: return true
+          default:
+            if (ev.objectTypesByConstructor.get(v.constructor)) return true
+        }
+    }
+    return !!ev.debugType(v)
+  },
+  string (v) { return typeof v === 'string' },
+  int (v) { return typeof v === 'bigint' },
+  double (v) { return typeof v === 'number' },
+  bool (v) { return typeof v === 'boolean' },
+  null (v) { return v === null },
+  bytes (v) { return v instanceof Uint8Array },
+  uint (v) { return v instanceof UnsignedInt },
+  type (v) { return v instanceof Type },
+  list (v) {
+    switch (v?.constructor) {
+      case Array: case Set: return true
+      default: return false
+    }
+  },
+  map (v) {
+    switch (typeof v === 'object' && v ? v.constructor : null) {
+      case undefined: case Object: case Map: return true
+      default: return false
+    }
+  },
+  optional (v) { return v instanceof Optional },
+  message (v, ev) { return this === ev.debugType(v) }
+}
+
+valueTypeMatchers.param = valueTypeMatchers.dyn
+
+class TypeDeclaration {
+  #matchesCache = new WeakMap()
+  constructor({kind, type, name, keyType, valueType}) {
+    this.kind = kind
+    this.type = type
+    this.name = name
+    this.keyType = keyType
+    this.valueType = valueType
+
+    this.unwrappedType = kind === 'dyn' && valueType ? valueType.unwrappedType : this
+    this.wrappedType = kind === 'dyn' ? this : _createDynType(this.unwrappedType)
+
+    this.hasDynType =
+      this.kind === 'dyn' || this.valueType?.hasDynType || this.keyType?.hasDynType || false
+
+    this.hasPlaceholderType =
+      this.kind === 'param' ||
+      this.keyType?.hasPlaceholderType ||
+      this.valueType?.hasPlaceholderType ||
+      false
+
+    if (kind === 'list') this.fieldLazy = this.#getListField
+    else if (kind === 'map') this.fieldLazy = this.#getMapField
+    else if (kind === 'message') this.fieldLazy = this.#getMessageField
+    else if (kind === 'optional') this.fieldLazy = this.#getOptionalField
+
+    this.matchesValueType = valueTypeMatchers[name] || valueTypeMatchers[kind]
+    objFreeze(this)
+  }
+
+  isDynOrBool() {
+    return this.type === 'bool' || this.kind === 'dyn'
+  }
+
+  isEmpty() {
+    return this.valueType && this.valueType.kind === 'param'
+  }
+
+  unify(r, t2) {
+    const t1 = this
+    if (t1 === t2 || t1.kind === 'dyn' || t2.kind === 'param') return t1
+    if (t2.kind === 'dyn' || t1.kind === 'param') return t2
+    if (t1.kind !== t2.kind) return null
+    if (!(t1.hasPlaceholderType || t2.hasPlaceholderType || t1.hasDynType || t2.hasDynType))
+      return null
+
+    const valueType = t1.valueType.unify(r, t2.valueType)
+    if (!valueType) return null
+    switch (t1.kind) {
+      case 'optional':
+        return r.getOptionalType(valueType)
+      case 'list':
+        return r.getListType(valueType)
+      case 'map':
+        const keyType = t1.keyType.unify(r, t2.keyType)
+        return keyType ? r.getMapType(keyType, valueType) : null
+    }
+  }
+
+  templated(r, bind) {
+    if (!this.hasPlaceholderType) return this
+
+    switch (this.kind) {
+      case 'dyn':
+        return this.valueType.templated(r, bind)
+      case 'param':
+        return bind?.get(this.name) || this
+      case 'map':
+        return r.getMapType(this.keyType.templated(r, bind), this.valueType.templated(r, bind))
+      case 'list':
+        return r.getListType(this.valueType.templated(r, bind))
+      case 'optional':
+        return r.getOptionalType(this.valueType.templated(r, bind))
+      default:
+        return this
+    }
+  }
+
+  toString() {
+    return this.name
+  }
+
+  #getOptionalField(obj, key, ast, ev) {
+    obj = obj instanceof Optional ? obj.orValue() : obj
+    if (obj === undefined) return OPTIONAL_NONE
+
+    const type = ev.debugType(obj)
+    try {
+      return Optional.of(type.fieldLazy(obj, key, ast, ev))
+    } catch (e) {
+      if (e instanceof EvaluationError) return OPTIONAL_NONE
+      throw e
+    }
+  }
+
+  #getMessageField(obj, key, ast, ev) {
+    const message = obj ? ev.objectTypesByConstructor.get(obj.constructor) : undefined
+    if (!message) return
+
+    const type = message.fields ? message.fields[key] : dynType
+    if (!type) return undefined
+
+    const value = obj instanceof Map ? obj.get(key) : obj[key]
+    if (value === undefined) return
+    if (type.matchesValueType(value, ev)) return value
+    throw evaluationError(
+      'field_type_mismatch',
+      `Field '${key}' is not of type '${type}', got '${ev.debugType(value)}'`,
+      ast
+    )
+  }
+
+  #getMapField(obj, key, ast, ev) {
+    // eslint-disable-next-line no-nested-ternary
+    const value = obj instanceof Map ? obj.get(key) : obj && hasOwn(obj, key) ? obj[key] : undefined
+    if (value === undefined) return
+    if (this.valueType.matchesValueType(value, ev)) return value
+
+    throw evaluationError(
+      'field_type_mismatch',
+      `Field '${key}' is not of type '${this.valueType}', got '${ev.debugType(value)}'`,
+      ast
+    )
+  }
+
+  #getListElementAtIndex(list, pos) {
+    switch (list?.constructor) {
+      case Array:
+        return list[pos]
+      case Set: {
+        let i = 0
+        for (const item of list) {
+          if (i++ !== pos) continue
+          return item
+        }
+      }
+    }
+  }
+
+  #getListField(obj, key, ast, ev) {
+    if (typeof key === 'bigint') key = Number(key)
+    else if (typeof key !== 'number') return
+
+    const value = this.#getListElementAtIndex(obj, key)
+    if (value === undefined) {
+      if (!obj) return
+      throw evaluationError(
+        'index_out_of_bounds',
+        `No such key: index out of bounds, index ${key} ${
+          key < 0 ? '< 0' : `>= size ${obj.length || obj.size}`
+        }`,
+        ast
+      )
+    }
+
+    if (this.valueType.matchesValueType(value, ev)) return value
+
+    throw evaluationError(
+      'list_item_type_mismatch',
+      `List item with index '${key}' is not of type '${this.valueType}', got '${ev.debugType(value)}'`,
+      ast
+    )
+  }
+
+  fieldLazy() {}
+
+  field(obj, key, ast, ev) {
+    const v = this.fieldLazy(obj, key, ast, ev)
+    if (v !== undefined) return v
+    throw evaluationError('no_such_key', `No such key: ${key}`, ast)
+  }
+
+  matchesBoth(other) {
+    return this.matches(other) && other.matches(this)
+  }
+
+  matches(o) {
+    const s = this.unwrappedType
+    o = o.unwrappedType
+    if (s === o || s.kind === 'dyn' || o.kind === 'dyn' || o.kind === 'param') return true
+    return this.#matchesCache.get(o) ?? this.#matchesCache.set(o, this.#matches(s, o)).get(o)
+  }
+
+  #matches(s, o) {
+    switch (s.kind) {
+      case 'dyn':
+      case 'param':
+        return true
+      case 'list':
+        return o.kind === 'list' && s.valueType.matches(o.valueType)
+      case 'map':
+        return o.kind === 'map' && s.keyType.matches(o.keyType) && s.valueType.matches(o.valueType)
+      case 'optional':
+        return o.kind === 'optional' && s.valueType.matches(o.valueType)
+      default:
+        return s.name === o.name
+    }
+  }
+}
+
+const macroEvaluateErr = `have a .callAst property or .evaluate(checker, macro, ctx) method.`
+const macroTypeCheckErr = `have a .callAst property or .typeCheck(checker, macro, ctx) method.`
+function wrapMacroExpander(name, handler) {
+  const p = `Macro '${name}' must`
+  return function macroExpander(opts) {
+    const macro = handler(opts)
+    if (!macro || typeof macro !== 'object') throw new Error(`${p} return an object.`)
+    if (macro.callAst) return macro
+    if (!macro.evaluate) throw new Error(`${p} ${macroEvaluateErr}`)
+    if (!macro.typeCheck) throw new Error(`${p} ${macroTypeCheckErr}`)
+    return macro
+  }
+}
+
+class VariableDeclaration {
+  constructor(name, type, description, value) {
+    this.name = name
+    this.type = type
+    this.description = description ?? null
+    this.constant = value !== undefined
+    this.value = value
+    objFreeze(this)
+  }
+}
+
+class FunctionDeclaration {
+  constructor({name, receiverType, returnType, handler, description, params, async}) {
+    if (typeof name !== 'string') throw new Error('name must be a string')
+    if (typeof handler !== 'function') throw new Error('handler must be a function')
+
+    this.name = name
+    this.async = isAsync(handler, async)
+    this.receiverType = receiverType ?? null
+    this.returnType = returnType
+    this.description = description ?? null
+    this.params = params
+    this.argTypes = params.map((p) => p.type)
+    this.macro = this.argTypes.includes(astType)
+
+    const receiverString = receiverType ? `${receiverType}.` : ''
+    this.signature = `${receiverString}${name}(${this.argTypes.join(', ')}): ${returnType}`
+    this.handler = this.macro ? wrapMacroExpander(this.signature, handler) : handler
+    this.partitionKey = `${receiverType ? 'rcall' : 'call'}:${name}:${params.length}`
+
+    this.hasPlaceholderType =
+      this.returnType.hasPlaceholderType ||
+      this.receiverType?.hasPlaceholderType ||
+      this.argTypes.some((t) => t.hasPlaceholderType) ||
+      false
+
+    objFreeze(this)
+  }
+
+  matchesArgs(argTypes) {
+    return argTypes.length === this.argTypes.length &&
+      this.argTypes.every((t, i) => t.matches(argTypes[i]))
+      ? this
+      : null
+  }
+}
+
+class OperatorDeclaration {
+  constructor({op, leftType, rightType, handler, returnType, async}) {
+    this.operator = op
+    this.leftType = leftType
+    this.rightType = rightType || null
+    this.handler = handler
+    this.async = isAsync(handler, async)
+    this.returnType = returnType
+
+    if (rightType) this.signature = `${leftType} ${op} ${rightType}: ${returnType}`
+    else this.signature = `${op}${leftType}: ${returnType}`
+
+    this.hasPlaceholderType =
+      this.leftType.hasPlaceholderType || this.rightType?.hasPlaceholderType || false
+
+    objFreeze(this)
+  }
+
+  equals(other) {
+    return (
+      this.operator === other.operator &&
+      this.leftType === other.leftType &&
+      this.rightType === other.rightType
+    )
+  }
+}
+
+function _createListType(valueType) {
+  return new TypeDeclaration({
+    kind: 'list',
+    name: `list<${valueType}>`,
+    type: 'list',
+    valueType
+  })
+}
+
+function _createPrimitiveType(name) {
+  return new TypeDeclaration({kind: 'primitive', name, type: name})
+}
+
+function _createMessageType(name) {
+  return new TypeDeclaration({kind: 'message', name, type: name})
+}
+
+function _createDynType(valueType) {
+  const name = valueType ? `dyn<${valueType}>` : 'dyn'
+  return new TypeDeclaration({kind: 'dyn', name, type: name, valueType})
+}
+
+function _createOptionalType(valueType) {
+  const name = `optional<${valueType}>`
+  return new TypeDeclaration({kind: 'optional', name, type: 'optional', valueType})
+}
+
+function _createMapType(keyType, valueType) {
+  return new TypeDeclaration({
+    kind: 'map',
+    name: `map<${keyType}, ${valueType}>`,
+    type: 'map',
+    keyType: keyType,
+    valueType: valueType
+  })
+}
+
+function _createPlaceholderType(name) {
+  return new TypeDeclaration({kind: 'param', name, type: name})
+}
+
+// Global immutable cache for built-in primitive types (shared across all registries)
+const dynType = _createDynType()
+const astType = _createPrimitiveType('ast')
+const listType = _createListType(dynType)
+const mapType = _createMapType(dynType, dynType)
+const celTypes = {
+  string: _createPrimitiveType('string'),
+  bool: _createPrimitiveType('bool'),
+  int: _createPrimitiveType('int'),
+  uint: _createPrimitiveType('uint'),
+  double: _createPrimitiveType('double'),
+  bytes: _createPrimitiveType('bytes'),
+  dyn: dynType,
+  null: _createPrimitiveType('null'),
+  type: _createPrimitiveType('type'),
+  optional: _createOptionalType(dynType),
+  list: listType,
+  'list<dyn>': listType,
+  map: mapType,
+  'map<dyn, dyn>': mapType
+}
+
+for (const t of [celTypes.string, celTypes.double, celTypes.int]) {
+  const list = _createListType(t)
+  const map = _createMapType(celTypes.string, t)
+  celTypes[list.name] = list
+  celTypes[map.name] = map
+}
+
+Object.freeze(celTypes)
+
+class Candidates {
+  returnType = null
+  async = false
+  macro = false
+  #matchCache = null
+  #checkCache = null
+  /** @type {Array<FunctionDeclaration>|Array<OperatorDeclaration>} */
+  declarations = []
+  constructor(registry) {
+    this.registry = registry
+  }
+
+  [Symbol.iterator]() {
+    return this.declarations[Symbol.iterator]()
+  }
+
+  add(decl) {
+    this.returnType =
+      (this.returnType || decl.returnType).unify(this.registry, decl.returnType) || dynType
+
+    if (decl.macro) this.macro = decl
+    if (decl.async && !this.async) this.async = true
+    this.declarations.push(decl)
+    this.#matchCache?.clear()
+    this.#checkCache?.clear()
+  }
+
+  findFunction(argTypes, receiverType = null) {
+    for (let i = 0; i < this.declarations.length; i++) {
+      const match = this.#matchesFunction(this.declarations[i], argTypes, receiverType)
+      if (match) return match
+    }
+    return null
+  }
+
+  findUnaryOverload(left) {
+    const cached = (this.#matchCache ??= new Map()).get(left)
+    if (cached !== undefined) return cached
+
+    let value = false
+    for (const decl of this.declarations) {
+      if (decl.leftType !== left) continue
+      value = decl
+      break
+    }
+
+    this.#matchCache.set(left, value)
+    return value
+  }
+
+  findBinaryOverload(left, right) {
+    if (left.kind === 'dyn' && left.valueType) right = right.wrappedType
+    else if (right.kind === 'dyn' && right.valueType) left = left.wrappedType
+    return (
+      (this.#matchCache ??= new Map()).get(left)?.get(right) ??
+      this.#cacheBinary(this.#matchCache, left, right, this.#findBinaryUncached(left, right))
+    )
+  }
+
+  checkBinaryOverload(left, right) {
+    return (
+      (this.#checkCache ??= new Map()).get(left)?.get(right) ??
+      this.#cacheBinary(this.#checkCache, left, right, this.#checkBinaryUncached(left, right))
+    )
+  }
+
+  #cacheBinary(c, l, r, v) {
+    return ((c.get(l) || c.set(l, new Map()).get(l)).set(r, v), v)
+  }
+
+  #findBinaryUncached(left, right) {
+    const ops = this.#findBinaryOverloads(left, right)
+    if (ops.length === 0) return false
+    if (ops.length === 1) return ops[0]
+    throw new Error(`Operator overload '${ops[0].signature}' overlaps with '${ops[1].signature}'.`)
+  }
+
+  #checkBinaryUncached(left, right) {
+    const ops = this.#findBinaryOverloads(left, right)
+    if (ops.length === 0) return false
+    let rt = ops[0].returnType
+    for (let i = 1; i < ops.length; i++) rt = rt.unify(this.registry, ops[i].returnType) || dynType
+    return rt
+  }
+
+  #findBinaryOverloads(leftType, rightType) {
+    const nonexactMatches = []
+    for (const decl of this.declarations) {
+      if (decl.leftType === leftType && decl.rightType === rightType) return [decl]
+      const secondary = this.#matchBinaryOverload(decl, leftType, rightType)
+      if (secondary) nonexactMatches.push(secondary)
+    }
+
+    if (nonexactMatches.length === 0) {
+      const op = this.declarations[0]?.operator
+      if ((op === '==' || op === '!=') && leftType.kind === 'dyn') {
+        return fallbackDynEqualityMatchers[op]
+      }
+    }
+
+    return nonexactMatches
+  }
+
+  #matchBinaryOverload(decl, actualLeft, actualRight) {
+    const bindings = decl.hasPlaceholderType ? new Map() : null
+    const leftType = this.#matchTypeWithPlaceholders(decl.leftType, actualLeft, bindings)
+    if (!leftType) return
+    const rightType = this.#matchTypeWithPlaceholders(decl.rightType, actualRight, bindings)
+    if (!rightType) return
+
+    if (
+      (decl.operator === '==' || decl.operator === '!=') &&
+      decl.leftType.kind === 'dyn' &&
+      decl.leftType.valueType &&
+      actualLeft.kind !== 'dyn' &&
+      actualRight.kind !== 'dyn'
+    )
+      return false
+
+    return decl.hasPlaceholderType
+      ? {
+          async: decl.async,
+          signature: decl.signature,
+          handler: decl.handler,
+          leftType,
+          rightType,
+          returnType: decl.returnType.templated(this.registry, bindings)
+        }
+      : decl
+  }
+
+  #matchesFunction(fn, argTypes, receiverType) {
+    if (fn.hasPlaceholderType) return this.#matchWithPlaceholders(fn, argTypes, receiverType)
+    if (receiverType && fn.receiverType && !receiverType.matches(fn.receiverType)) return
+    return fn.matchesArgs(argTypes)
+  }
+
+  #matchWithPlaceholders(fn, argTypes, receiverType) {
+    const bindings = new Map()
+    if (receiverType && fn.receiverType) {
+      if (!this.#matchTypeWithPlaceholders(fn.receiverType, receiverType, bindings)) {
+        return null
+      }
+    }
+
+    for (let i = 0; i < argTypes.length; i++) {
+      if (!this.#matchTypeWithPlaceholders(fn.argTypes[i], argTypes[i], bindings)) {
+        return null
+      }
+    }
+
+    return {
+      async: fn.async,
+      handler: fn.handler,
+      signature: fn.signature,
+      returnType: fn.returnType.templated(this.registry, bindings)
+    }
+  }
+
+  #matchTypeWithPlaceholders(declared, actual, bindings) {
+    if (!declared.hasPlaceholderType) return actual.matches(declared) ? actual : null
+
+    const treatAsDyn = actual.kind === 'dyn'
+    if (!this.#collectPlaceholderBindings(declared, actual, bindings, treatAsDyn)) return null
+    if (treatAsDyn) return actual
+    return actual.matches(declared.templated(this.registry, bindings)) ? actual : null
+  }
+
+  #collectPlaceholderBindings(dec, act, bind, fromDyn = false) {
+    if (!dec.hasPlaceholderType) return true
+    if (!act) return false
+
+    const asDyn = fromDyn || act.kind === 'dyn'
+    act = act.unwrappedType
+
+    switch (dec.kind) {
+      case 'param': {
+        const type = asDyn ? dynType : act
+        const existing = bind.get(dec.name)
+        if (!existing) return bind.set(dec.name, type) && true
+        return existing.kind === 'dyn' || type.kind === 'dyn' ? true : existing.matchesBoth(type)
+      }
+      case 'list': {
+        if (act.name === 'dyn') act = dec
+        if (act.kind !== 'list') return false
+        return this.#collectPlaceholderBindings(dec.valueType, act.valueType, bind, asDyn)
+      }
+      case 'map': {
+        if (act.name === 'dyn') act = dec
+        if (act.kind !== 'map') return false
+        return (
+          this.#collectPlaceholderBindings(dec.keyType, act.keyType, bind, asDyn) &&
+          this.#collectPlaceholderBindings(dec.valueType, act.valueType, bind, asDyn)
+        )
+      }
+      case 'optional': {
+        if (act.name === 'dyn') act = dec
+        if (act.kind !== 'optional') return false
+        return this.#collectPlaceholderBindings(dec.valueType, act.valueType, bind, asDyn)
+      }
+    }
+    return true
+  }
+}
+
+// Helper function for splitting map type parameters
+function splitByComma(str) {
+  const parts = []
+  let current = ''
+  let depth = 0
+
+  for (const char of str) {
+    if (char === '<') depth++
+    else if (char === '>') depth--
+    else if (char === ',' && depth === 0) {
+      parts.push(current.trim())
+      current = ''
+      continue
+    }
+    current += char
+  }
+
+  if (current) parts.push(current.trim())
+  return parts
+}
+
+const objTypesDecls = [
+  [UnsignedInt, 'uint', TYPES.uint, celTypes.uint],
+  [Type, 'type', TYPES.type, celTypes.type],
+  [Optional, 'optional', optionalType, celTypes.optional],
+  [Uint8Array, 'bytes', TYPES.bytes, celTypes.bytes],
+  ...(typeof Buffer !== 'undefined' ? [[Buffer, 'bytes', TYPES.bytes, celTypes.bytes]] : [])
+].map(([ctor, name, typeType, type]) => Object.freeze({name, typeType, type, ctor}))
+
+const objTypes = objTypesDecls.map((t) => [t.name, t])
+const objTypesCtor = objTypesDecls.map((t) => [t.ctor, t])
+
+const invalidVar = (postfix) => new Error(`Invalid variable declaration: ${postfix}`)
+const invalidType = (postfix) => new Error(`Invalid type declaration: ${postfix}`)
+
+const fallbackDynEqualityMatchers = {
+  '==': [{handler: (a, b) => a === b, returnType: celTypes.bool}],
+  '!=': [{handler: (a, b) => a !== b, returnType: celTypes.bool}]
+}
+
+class Registry {
+  #parent = null
+  #typeDeclarations
+
+  #ownsVariables = true
+  #operators = null
+  #functions = null
+  #operatorsByOp = null
+  #functionsByKey = null
+  #listTypes = null
+  #mapTypes = null
+  #optionalTypes = null
+  #others = null
+
+  #locked = false
+
+  constructor(opts = {}) {
+    this.enableOptionalTypes = opts.enableOptionalTypes ?? false
+    this.unlistedVariablesAreDyn = opts.unlistedVariablesAreDyn ?? false
+
+    const parent = opts.parent instanceof Registry ? opts.parent : null
+    if (parent) {
+      this.#parent = parent
+
+      let opParent = parent
+      while (opParent && !opParent.#operators) opParent = opParent.#parent
+
+      let fnParent = parent
+      while (fnParent && !fnParent.#functions) fnParent = fnParent.#parent
+
+      this.#operatorsByOp = parent.#operatorsByOp
+      this.#functionsByKey = parent.#functionsByKey
+      this.#others = {operators: opParent.#operators, functions: fnParent.#functions}
+
+      this.objectTypes = new Map(parent.objectTypes)
+      this.objectTypesByConstructor = new Map(parent.objectTypesByConstructor)
+      this.variables = parent.variables
+      this.#ownsVariables = false
+      this.#typeDeclarations = parent.#typeDeclarations
+      this.#listTypes = parent.#listTypes
+      this.#mapTypes = parent.#mapTypes
+      this.#optionalTypes = parent.#optionalTypes
+
+      if (
+        this.enableOptionalTypes !== parent.enableOptionalTypes ||
+        this.unlistedVariablesAreDyn !== parent.unlistedVariablesAreDyn
+      ) {
+        toggleOptionalTypes(this, this.enableOptionalTypes)
+      }
+    } else {
+      this.#operators = []
+      this.#functions = []
+      this.objectTypes = new Map(objTypes)
+      this.objectTypesByConstructor = new Map(objTypesCtor)
+      this.#typeDeclarations = new Map(objEntries(celTypes))
+      this.#listTypes = new Map()
+      this.#mapTypes = new Map()
+      this.#optionalTypes = new Map()
+      this.variables = new Map()
+      this.variables.dyn = this.unlistedVariablesAreDyn
+      for (const n in TYPES) this.registerConstant(n, 'type', TYPES[n])
+    }
+  }
+
+  #ensureOwnVariables() {
+    if (this.#ownsVariables) return
+    this.variables = new Map(this.variables)
+    this.variables.dyn = this.unlistedVariablesAreDyn
+    this.#ownsVariables = true
+  }
+
+  // Used by toggleOptionalTypes in optional.js to clear a variable before re-registering it
+  deleteVariable(name) {
+    this.#ensureOwnVariables()
+    this.variables.delete(name)
+  }
+
+  #pushOperator(decl) {
+    if (!this.#operators) this.#operatorsByOp = null
+    this.operatorCandidates(decl.operator).add(decl)
+    this.#operators.push(decl)
+  }
+
+  #pushFunction(decl) {
+    if (!this.#functions) this.#functionsByKey = null
+    this.#functionCandidates(decl.partitionKey).add(decl)
+    this.#functions.push(decl)
+  }
+
+  #ensureCandiate(c, key) {
+    return c.get(key) || c.set(key, new Candidates(this)).get(key)
+  }
+
+  #getOperators() {
+    if (this.#operators) return this.#operators
+    return (this.#operators = [...this.#others.operators])
+  }
+
+  #getFunctions() {
+    if (this.#functions) return this.#functions
+    return (this.#functions = [...this.#others.functions])
+  }
+
+  operatorCandidates(op) {
+    if (this.#operatorsByOp) return this.#ensureCandiate(this.#operatorsByOp, op)
+    const c = (this.#operatorsByOp = new Map())
+    for (const decl of this.#getOperators()) this.#ensureCandiate(c, decl.operator).add(decl)
+    return this.#ensureCandiate(c, op)
+  }
+
+  functionCandidates(rec, name, argLen) {
+    return this.#functionCandidates(`${rec ? 'rcall' : 'call'}:${name}:${argLen}`)
+  }
+
+  #functionCandidates(key) {
+    if (this.#functionsByKey) return this.#ensureCandiate(this.#functionsByKey, key)
+    const c = (this.#functionsByKey = new Map())
+    for (const decl of this.#getFunctions()) this.#ensureCandiate(c, decl.partitionKey).add(decl)
+    return this.#ensureCandiate(c, key)
+  }
+
+  registerVariable(name, type, opts) {
+    if (this.#locked) throw new Error('Cannot modify frozen registry')
+    let description = opts?.description
+    let value
+    if (
+      typeof name === 'string' &&
+      typeof type === 'object' &&
+      !(type instanceof TypeDeclaration)
+    ) {
+      description = type.description
+      value = type.value
+      if (type.schema) type = this.registerType({name: `$${name}`, schema: type.schema}).type
+      else type = type.type
+    } else if (typeof name === 'object') {
+      if (name.schema) type = this.registerType({name: `$${name.name}`, schema: name.schema}).type
+      else type = name.type
+      description = name.description
+      value = name.value
+      name = name.name
+    }
+
+    if (typeof name !== 'string' || !name) throw invalidVar(`name must be a string`)
+    if (RESERVED.has(name)) throw invalidVar(`'${name}' is a reserved name`)
+    if (this.variables.get(name) !== undefined) throw invalidVar(`'${name}' is already registered`)
+
+    if (typeof type === 'string') type = this.getType(type)
+    else if (!(type instanceof TypeDeclaration)) throw invalidVar(`type is required`)
+
+    this.#ensureOwnVariables()
+    this.variables.set(name, new VariableDeclaration(name, type, description, value))
+    return this
+  }
+
+  #registerSchemaAsType(name, schema) {
+    const fields = Object.create(null)
+    for (const key of objKeys(schema)) {
+      const def = schema[key]
+      if (typeof def === 'object' && def) {
+        fields[key] = this.registerType({name: `${name}.${key}`, schema: def}).type.name
+      } else if (typeof def === 'string') {
+        fields[key] = def
+      } else {
+        throw new Error(`Invalid field definition for '${name}.${key}'`)
+      }
+    }
+    return fields
+  }
+
+  registerConstant(name, type, value) {
+    if (typeof name === 'object') this.registerVariable(name)
+    else this.registerVariable({name, type, value})
+    return this
+  }
+
+  getType(typename) {
+    return this.#parseTypeString(typename, true)
+  }
+
+  getListType(type) {
+    return (
+      this.#listTypes.get(type) ||
+      this.#listTypes.set(type, this.#parseTypeString(`list<${type}>`, true)).get(type)
+    )
+  }
+
+  getMapType(a, b) {
+    return (
+      this.#mapTypes.get(a)?.get(b) ||
+      (this.#mapTypes.get(a) || this.#mapTypes.set(a, new Map()).get(a))
+        .set(b, this.#parseTypeString(`map<${a}, ${b}>`, true))
+        .get(b)
+    )
+  }
+
+  getOptionalType(type) {
+    return (
+      this.#optionalTypes.get(type) ||
+      this.#optionalTypes.set(type, this.#parseTypeString(`optional<${type}>`, true)).get(type)
+    )
+  }
+
+  assertType(typename, type, signature) {
+    try {
+      return this.#parseTypeString(typename, true)
+    } catch (e) {
+      e.message = `Invalid ${type} '${e.unknownType || typename}' in '${signature}'`
+      throw e
+    }
+  }
+
+  getFunctionType(typename) {
+    if (typename === 'ast') return astType
+    const t = this.#parseTypeString(typename, true)
+    if (t.kind === 'dyn' && t.valueType) throw new Error(`type '${t.name}' is not supported`)
+    return t
+  }
+
+  registerType(name, _d) {
+    if (this.#locked) throw new Error('Cannot modify frozen registry')
+    if (typeof name === 'object') ((_d = name), (name = _d.fullName || _d.name || _d.ctor?.name))
+    if (typeof name === 'string' && name[0] === '.') name = name.slice(1)
+    if (typeof name !== 'string' || name.length < 2 || RESERVED.has(name)) {
+      throw invalidType(`name '${name}' is not valid`)
+    }
+
+    if (this.objectTypes.has(name)) throw invalidType(`type '${name}' already registered`)
+
+    const type = this.#parseTypeString(name, false)
+    if (type.kind !== 'message') throw invalidType(`type '${name}' is not valid`)
+
+    const decl = {
+      name,
+      typeType: new Type(name),
+      type,
+      ctor: typeof _d === 'function' ? _d : _d?.ctor,
+      convert: typeof _d === 'function' ? undefined : _d?.convert,
+      fields:
+        typeof _d?.schema === 'object'
+          ? this.#normalizeFields(name, this.#registerSchemaAsType(name, _d.schema))
+          : this.#normalizeFields(name, typeof _d === 'function' ? undefined : _d?.fields)
+    }
+
+    if (typeof decl.ctor !== 'function') {
+      if (!decl.fields) throw invalidType(`type '${name}' requires a constructor or fields`)
+      Object.assign(decl, this.#createDefaultConvert(name, decl.fields))
+    }
+
+    this.objectTypes.set(name, Object.freeze(decl))
+    this.objectTypesByConstructor.set(decl.ctor, decl)
+    this.registerFunctionOverload(`type(${name}): type`, () => decl.typeType, {async: false})
+    return decl
+  }
+
+  /** @returns {TypeDeclaration} */
+  #parseTypeString(typeStr, requireKnownTypes = true) {
+    let match = this.#typeDeclarations.get(typeStr)
+    if (match) return match
+
+    if (typeof typeStr !== 'string' || !typeStr.length) {
+      throw new Error(`Invalid type: must be a string`)
+    }
+
+    match = typeStr.match(/^[A-Z]$/)
+    if (match) return this.#createDeclaration(_createPlaceholderType, typeStr, typeStr)
+
+    match = typeStr.match(/^(dyn|list|map|optional)<(.+)>$/)
+    if (!match) {
+      if (requireKnownTypes) {
+        const err = new Error(`Unknown type: ${typeStr}`)
+        err.unknownType = typeStr
+        throw err
+      }
+      return this.#createDeclaration(_createMessageType, typeStr, typeStr)
+    }
+
+    const kind = match[1]
+    const inner = match[2].trim()
+    switch (kind) {
+      case 'dyn': {
+        const type = this.#parseTypeString(inner, requireKnownTypes).wrappedType
+        this.#typeDeclarations.set(type.name, type)
+        return type
+      }
+      case 'list': {
+        const vType = this.#parseTypeString(inner, requireKnownTypes)
+        return this.#createDeclaration(_createListType, `list<${vType}>`, vType)
+      }
+      case 'map': {
+        const parts = splitByComma(inner)
+        if (parts.length !== 2) throw new Error(`Invalid map type: ${typeStr}`)
+        const kType = this.#parseTypeString(parts[0], requireKnownTypes)
+        const vType = this.#parseTypeString(parts[1], requireKnownTypes)
+        return this.#createDeclaration(_createMapType, `map<${kType}, ${vType}>`, kType, vType)
+      }
+      case 'optional': {
+        const vType = this.#parseTypeString(inner, requireKnownTypes)
+        return this.#createDeclaration(_createOptionalType, `optional<${vType}>`, vType)
+      }
+    }
+  }
+
+  #createDeclaration(creator, key, ...args) {
+    return (
+      this.#typeDeclarations.get(key) || this.#typeDeclarations.set(key, creator(...args)).get(key)
+    )
+  }
+
+  findMacro(name, hasReceiver, argLen) {
+    return this.functionCandidates(hasReceiver, name, argLen).macro
+  }
+
+  findUnaryOverload(op, left) {
+    return this.operatorCandidates(op).findUnaryOverload(left)
+  }
+
+  findBinaryOverload(op, left, right) {
+    return this.operatorCandidates(op).findBinaryOverload(left, right)
+  }
+
+  #toCelFieldType(field) {
+    if (typeof field === 'string') return {type: field}
+    if (field.id) return protobufjsFieldToCelType(field)
+    return field
+  }
+
+  #toCelFieldDeclaration(typename, fields, k, requireKnownTypes = false) {
+    try {
+      const field = this.#toCelFieldType(fields[k])
+      if (typeof field?.type !== 'string') throw new Error(`unsupported declaration`)
+      return this.#parseTypeString(field.type, requireKnownTypes)
+    } catch (e) {
+      e.message =
+        `Field '${k}' in type '${typename}' has unsupported declaration: ` +
+        `${JSON.stringify(fields[k])}`
+      throw e
+    }
+  }
+
+  #normalizeFields(typename, fields) {
+    if (!fields) return
+    const all = Object.create(null)
+    for (const k of objKeys(fields)) all[k] = this.#toCelFieldDeclaration(typename, fields, k)
+    return all
+  }
+
+  #createDefaultConvert(name, fields) {
+    const keys = objKeys(fields)
+
+    const conversions = Object.create(null)
+    for (const k of keys) {
+      const type = fields[k]
+      const decl = type.kind === 'message' && this.objectTypes.get(type.name)
+      if (decl === false) conversions[k] = false
+      else conversions[k] = decl.convert ? decl : false
+    }
+
+    const Ctor = {
+      [name]: class extends Map {
+        #raw
+        constructor(v) {
+          super()
+          this.#raw = v
+        }
+
+        [Symbol.iterator]() {
+          if (this.size !== keys.length) for (const k of keys) this.get(k)
+          return super[Symbol.iterator]()
+        }
+
+        get(field) {
+          let v = super.get(field)
+          if (v !== undefined || this.has(field)) return v
+
+          const dec = conversions[field]
+          if (dec === undefined) return
+
+          v = this.#raw instanceof Map ? this.#raw.get(field) : this.#raw?.[field]
+          if (dec && v && typeof v === 'object') {
+            switch (v.constructor) {
+              case undefined:
+              case Object:
+              case Map:
+                v = dec.convert(v)
+            }
+          }
+          return (super.set(field, v), v)
+        }
+      }
+    }[name]
+
+    return {
+      ctor: Ctor,
+      convert(v) {
+        if (!v) return
+        if (v.constructor === Ctor) return v
+        return new Ctor(v)
+      }
+    }
+  }
+
+  clone(opts) {
+    this.#locked = true
+    return new Registry({
+      parent: this,
+      unlistedVariablesAreDyn: opts.unlistedVariablesAreDyn,
+      enableOptionalTypes: opts.enableOptionalTypes
+    })
+  }
+
+  getDefinitions() {
+    const variables = []
+    const functions = []
+    for (const [, varDecl] of this.variables) {
+      if (!varDecl) continue
+      variables.push({
+        name: varDecl.name,
+        description: varDecl.description || null,
+        type: varDecl.type.name
+      })
+    }
+
+    for (const decl of this.#getFunctions()) {
+      functions.push({
+        signature: decl.signature,
+        name: decl.name,
+        description: decl.description,
+        receiverType: decl.receiverType ? decl.receiverType.name : null,
+        returnType: decl.returnType.name,
+        params: decl.params.map((p) => ({
+          name: p.name,
+          type: p.type.name,
+          description: p.description
+        }))
+      })
+    }
+
+    return {variables, functions}
+  }
+
+  #parseSignature(signature) {
+    if (typeof signature !== 'string') throw new Error('Invalid signature: must be a string')
+    const match = signature.match(/^(?:([a-zA-Z0-9.<>]+)\.)?(\w+)\(([^)]*)\):(.*)$/)
+    if (!match) throw new Error(`Invalid signature: ${signature}`)
+    const returnType = match[4].trim()
+    if (!returnType) throw new Error(`Invalid signature: ${signature}`)
+    return {
+      receiverType: match[1] || null,
+      name: match[2],
+      argTypes: splitByComma(match[3]),
+      returnType
+    }
+  }
+
+  /**
+   * @param {FunctionDeclaration} a
+   * @param {FunctionDeclaration} b
+   */
+  #functionSignatureOverlaps(a, b) {
+    if (a.name !== b.name) return false
+    if (a.argTypes.length !== b.argTypes.length) return false
+    if ((a.receiverType || b.receiverType) && (!a.receiverType || !b.receiverType)) return false
+
+    const isDifferentReceiver =
+      a.receiverType !== b.receiverType && a.receiverType !== dynType && b.receiverType !== dynType
+
+    return (
+      !isDifferentReceiver &&
+      (b.macro ||
+        a.macro ||
+        b.argTypes.every((t, i) => {
+          const o = a.argTypes[i]
+          return t === o || t === dynType || o === dynType
+        }))
+    )
+  }
+
+  /** @param {FunctionDeclaration} newDec */
+  #checkOverlappingSignatures(newDec) {
+    for (const decl of this.#functionCandidates(newDec.partitionKey)) {
+      if (!this.#functionSignatureOverlaps(decl, newDec)) continue
+      throw new Error(
+        `Function signature '${newDec.signature}' overlaps with existing overload '${decl.signature}'.`
+      )
+    }
+  }
+
+  #normalizeParam(i, aType, param) {
+    if (!param) return {type: this.getFunctionType(aType), name: `arg${i}`, description: null}
+
+    const type = param.type || aType
+    if (!type) throw new Error(`params[${i}].type is required`)
+    if (aType && type !== aType) throw new Error(`params[${i}].type not equal to signature type`)
+    return {
+      name: param.name || `arg${i}`,
+      type: this.getFunctionType(type),
+      description: param.description ?? null
+    }
+  }
+
+  registerFunctionOverload(s, handler, opts) {
+    if (this.#locked) throw new Error('Cannot modify frozen registry')
+    if (typeof s === 'object') opts = s
+    else if (typeof handler === 'object') opts = handler
+    else if (!opts) opts = {}
+
+    const sig = typeof s === 'string' ? s : (opts.signature ?? undefined)
+    const parsed = sig !== undefined ? this.#parseSignature(sig) : undefined
+    const name = parsed?.name || opts.name
+    const receiverType = parsed?.receiverType || opts.receiverType
+    const argTypes = parsed?.argTypes
+    const returnType = parsed?.returnType || opts.returnType
+    const params = opts.params
+    handler = typeof handler === 'function' ? handler : opts.handler
+
+    let dec
+    try {
+      if (!name) throw new Error(`signature or name are required`)
+      if (!returnType) throw new Error(`must have a returnType`)
+
+      if (params) {
+        if (argTypes && params.length !== argTypes.length) {
+          throw new Error(`mismatched length in params and args in signature`)
+        }
+      } else if (!argTypes) throw new Error(`signature or params are required`)
+
+      dec = new FunctionDeclaration({
+        name,
+        async: opts?.async,
+        receiverType: receiverType ? this.getType(receiverType) : null,
+        returnType: this.getType(returnType),
+        handler,
+        description: opts.description,
+        params: (argTypes || params).map((_, i) =>
+          this.#normalizeParam(i, argTypes?.[i], params?.[i])
+        )
+      })
+    } catch (e) {
+      if (typeof sig === 'string') e.message = `Invalid function declaration '${sig}': ${e.message}`
+      else if (name) e.message = `Invalid function declaration '${name}': ${e.message}`
+      else e.message = `Invalid function declaration: ${e.message}`
+      throw e
+    }
+
+    this.#checkOverlappingSignatures(dec)
+    this.#pushFunction(dec)
+  }
+
+  registerOperatorOverload(string, handler, opts) {
+    // Parse with optional return type: "Vector + Vector: Vector" or "Vector + Vector"
+    const unaryParts = string.match(/^([-!])([\w.<>]+)(?::\s*([\w.<>]+))?$/)
+    if (unaryParts) {
+      const [, op, operandType, returnType] = unaryParts
+      return this.unaryOverload(op, operandType, handler, returnType, opts?.async)
+    }
+
+    const parts = string.match(
+      /^([\w.<>]+) ([-+*%/]|==|!=|<|<=|>|>=|in) ([\w.<>]+)(?::\s*([\w.<>]+))?$/
+    )
+    if (!parts) throw new Error(`Operator overload invalid: ${string}`)
+    const [, leftType, op, rightType, returnType] = parts
+    return this.binaryOverload(leftType, op, rightType, handler, returnType)
+  }
+
+  unaryOverload(op, typeStr, handler, returnTypeStr, async) {
+    if (this.#locked) throw new Error('Cannot modify frozen registry')
+    const leftType = this.assertType(typeStr, 'type', `${op}${typeStr}`)
+    const returnType = this.assertType(
+      returnTypeStr || typeStr,
+      'return type',
+      `${op}${typeStr}: ${returnTypeStr || typeStr}`
+    )
+
+    const d = new OperatorDeclaration({op: `${op}_`, leftType, returnType, handler, async})
+    this.#pushOperator(this.#assertOverload(d))
+  }
+
+  #hasOverload(d) {
+    for (const o of this.operatorCandidates(d.operator)) if (d.equals(o)) return true
+    return false
+  }
+
+  #assertOverload(decl) {
+    if (!this.#hasOverload(decl)) return decl
+    throw new Error(`Operator overload already registered: ${decl.signature}`)
+  }
+
+  binaryOverload(leftTypeStr, op, rightTypeStr, handler, returnTypeStr, async) {
+    if (this.#locked) throw new Error('Cannot modify frozen registry')
+    returnTypeStr ??= isRelational.has(op) ? 'bool' : leftTypeStr
+
+    const sig = `${leftTypeStr} ${op} ${rightTypeStr}: ${returnTypeStr}`
+    let leftType = this.assertType(leftTypeStr, 'left type', sig)
+    let rightType = this.assertType(rightTypeStr, 'right type', sig)
+    const returnType = this.assertType(returnTypeStr, 'return type', sig)
+
+    // Register both types as wrapped with dyn<> if one of them is wrapped
+    if (leftType.kind === 'dyn' && leftType.valueType) rightType = rightType.wrappedType
+    else if (rightType.kind === 'dyn' && rightType.valueType) leftType = leftType.wrappedType
+
+    if (isRelational.has(op) && returnType.type !== 'bool') {
+      throw new Error(`Comparison operator '${op}' must return 'bool', got '${returnType.type}'`)
+    }
+
+    const dec = new OperatorDeclaration({op, leftType, rightType, returnType, handler, async})
+    if (dec.hasPlaceholderType && !(rightType.hasPlaceholderType && leftType.hasPlaceholderType)) {
+      throw new Error(
+        `Operator overload with placeholders must use them in both left and right types: ${sig}`
+      )
+    }
+
+    this.#assertOverload(dec)
+    if (op === '==') {
+      const declarations = [
+        new OperatorDeclaration({
+          op: '!=',
+          leftType,
+          rightType,
+          handler(a, b, ast, ev) {
+            return !handler(a, b, ast, ev)
+          },
+          returnType,
+          async
+        })
+      ]
+
+      if (leftType !== rightType) {
+        declarations.push(
+          new OperatorDeclaration({
+            op: '==',
+            leftType: rightType,
+            rightType: leftType,
+            handler(a, b, ast, ev) {
+              return handler(b, a, ast, ev)
+            },
+            returnType,
+            async
+          }),
+          new OperatorDeclaration({
+            op: '!=',
+            leftType: rightType,
+            rightType: leftType,
+            handler(a, b, ast, ev) {
+              return !handler(b, a, ast, ev)
+            },
+            returnType,
+            async
+          })
+        )
+      }
+
+      for (const decl of declarations) this.#assertOverload(decl)
+      for (const decl of declarations) this.#pushOperator(decl)
+    }
+
+    this.#pushOperator(dec)
+  }
+}
+
+const isRelational = new Set(['<', '<=', '>', '>=', '==', '!=', 'in'])
+
+function createRegistry(opts) {
+  return new Registry(opts)
+}
+
+class RootContext {
+  #vars
+  #contextObj
+  #contextMap
+  #convertCache
+  constructor(registry, context) {
+    this.#vars = registry.variables
+    if (context === undefined || context === null) return
+    if (typeof context !== 'object') {
+      throw evaluationError('invalid_context', 'Context must be an object')
+    }
+    if (context instanceof Map) this.#contextMap = context
+    else this.#contextObj = context
+  }
+
+  getValue(key) {
+    return (
+      this.#convertCache?.get(key) ||
+      (this.#contextObj ? this.#contextObj[key] : this.#contextMap?.get(key))
+    )
+  }
+
+  getVariable(name) {
+    return (
+      this.#vars.get(name) ??
+      (this.#vars.dyn && !RESERVED.has(name) ? new VariableDeclaration(name, dynType) : undefined)
+    )
+  }
+
+  getCheckedValue(ev, ast) {
+    const v = this.getValue(ast.args)
+    if (v === undefined) throw ev.createError('unknown_variable', `Unknown variable: ${ast.args}`, ast)
+    if (ast.checkedType.matchesValueType(v, ev)) return v
+
+    const type = ast.checkedType
+    const valueType = ev.debugType(v)
+    // Convert plain objects to typed instances when a convert function is registered
+    if (type.kind === 'message' && valueType.kind === 'map') {
+      const c = ev.objectTypes.get(type.name)?.convert?.(v)
+      if (c) return ((this.#convertCache ??= new Map()).set(ast.args, c), c)
+    }
+
+    throw ev.createError(
+      'variable_type_mismatch',
+      `Variable '${ast.args}' is not of type '${type}', got '${valueType}'`,
+      ast
+    )
+  }
+
+  forkWithVariable(iterVar, iterType) {
+    return new OverlayContext(this, iterVar, iterType)
+  }
+}
+
+class OverlayContext {
+  #parent
+  accuType
+  accuValue
+  iterValue
+  constructor(parent, iterVar, iterType) {
+    this.#parent = parent
+    this.iterVar = iterVar
+    this.iterType = iterType
+  }
+
+  forkWithVariable(iterVar, iterType) {
+    return new OverlayContext(this, iterVar, iterType)
+  }
+
+  reuse(parent) {
+    if (!this.async) return ((this.#parent = parent), this)
+    const ctx = new OverlayContext(parent, this.iterVar, this.iterType)
+    ctx.accuType = this.accuType
+    return ctx
+  }
+
+  setIterValue(v, ev) {
+    if (this.iterType.matchesValueType(v, ev)) return ((this.iterValue = v), this)
+
+    const type = this.iterType
+    const valueType = ev.debugType(v)
+    // Convert plain objects to typed instances when a convert function is registered
+    if (type.kind === 'message' && valueType.kind === 'map') {
+      const c = ev.objectTypes.get(type.name)?.convert?.(v)
+      if (c) return ((this.iterValue = c), this)
+    }
+
+    throw ev.createError(
+      'variable_type_mismatch',
+      `Variable '${this.iterVar}' is not of type '${type}', got '${valueType}'`
+    )
+  }
+
+  setAccuType(type) {
+    return ((this.accuType = type), this)
+  }
+
+  setAccuValue(v) {
+    return ((this.accuValue = v), this)
+  }
+
+  getValue(key) {
+    return this.iterVar === key ? this.iterValue : this.#parent.getValue(key)
+  }
+
+  getCheckedValue(ev, ast) {
+    if (this.iterVar === ast.args) return this.iterValue
+    return this.#parent.getCheckedValue(ev, ast)
+  }
+
+  getVariable(name) {
+    if (this.iterVar === name) return new VariableDeclaration(name, this.iterType)
+    return this.#parent.getVariable(name)
+  }
+}
+
+/**
+ * Extract CEL field declarations from a protobufjs message type.
+ * Maps protobuf types to CEL types.
+ * @param {protobuf.Type} messageType - The protobufjs message type
+ * @returns {Object} Field declarations in CEL format {fieldName: 'celType'}
+ */
+function protobufjsFieldToCelType(field) {
+  let fieldType
+  if (field.map) {
+    const keyType = protobufjsTypeToCelType(field.keyType, field.resolvedKeyType)
+    const valueType = protobufjsTypeToCelType(field.type, field.resolvedType)
+    fieldType = `map<${keyType}, ${valueType}>`
+  } else {
+    fieldType = protobufjsTypeToCelType(field.type, field.resolvedType)
+  }
+  return {type: field.repeated ? `list<${fieldType}>` : fieldType}
+}
+
+/**
+ * Map protobuf type names to CEL type names.
+ * @param {string} protoType - The protobuf type name
+ * @param {protobuf.Type|null} resolvedType - The resolved type for message/enum fields
+ * @returns {string} The CEL type name
+ */
+function protobufjsTypeToCelType(protoType, resolvedType) {
+  switch (protoType) {
+    case 'string':
+      return 'string'
+    case 'bytes':
+      return 'bytes'
+    case 'bool':
+      return 'bool'
+    // protobufjs uses JavaScript numbers for all numeric types
+    case 'double':
+    case 'float':
+    case 'int32':
+    case 'int64':
+    case 'sint32':
+    case 'sint64':
+    case 'sfixed32':
+    case 'sfixed64':
+    case 'uint32':
+    case 'uint64':
+    case 'fixed32':
+    case 'fixed64':
+      return 'double'
+    default:
+      switch (resolvedType?.constructor.name) {
+        case 'Type':
+          return resolvedType.fullName.slice(1)
+        case 'Enum':
+          return 'int'
+      }
+
+      if (protoType?.includes('.')) return protoType
+
+      // Unknown type, treat as dyn
+      return 'dyn'
+  }
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/operators.js
+
+
+
+const operators_dynType = celTypes.dyn
+
+class Base {
+  dynType = celTypes.dyn
+  optionalType = celTypes.optional
+  stringType = celTypes.string
+  intType = celTypes.int
+  doubleType = celTypes.double
+  boolType = celTypes.bool
+  nullType = celTypes.null
+  listType = celTypes.list
+  mapType = celTypes.map
+
+  constructor(opts) {
+    this.opts = opts.opts
+    this.registry = opts.registry
+    this.objectTypes = this.registry.objectTypes
+    this.objectTypesByConstructor = this.registry.objectTypesByConstructor
+  }
+
+  /**
+   * Get a TypeDeclaration instance for a type name
+   * @param {string} typeName - The type name (e.g., 'string', 'int', 'dyn')
+   * @returns {TypeDeclaration} The type declaration instance
+   */
+  getType(typeName) {
+    return this.registry.getType(typeName)
+  }
+
+  debugType(v) {
+    switch (typeof v) {
+      case 'string':
+        return this.stringType
+      case 'bigint':
+        return this.intType
+      case 'number':
+        return this.doubleType
+      case 'boolean':
+        return this.boolType
+      case 'object':
+        if (v === null) return this.nullType
+        switch (v.constructor) {
+          case undefined:
+          case Object:
+          case Map:
+            return this.mapType
+          case Array:
+          case Set:
+            return this.listType
+          default:
+            return (
+              this.objectTypesByConstructor.get(v.constructor)?.type ||
+              unsupportedType(this, v.constructor?.name || typeof v)
+            )
+        }
+      default:
+        unsupportedType(this, typeof v)
+    }
+  }
+}
+
+function unsupportedType(self, type) {
+  throw self.createError('unsupported_type', `Unsupported type: ${type}`)
+}
+
+const maybeAsyncArray = (a) => (Array.isArray(a) ? a.some((n) => n.maybeAsync) : false)
+
+function maybeAsync(l, r, h) {
+  if (r === true || (r && (r?.maybeAsync || maybeAsyncArray(r)))) return maybeAsyncBoth(h)
+  if (l === true || (l && (l?.maybeAsync || maybeAsyncArray(l)))) return maybeAsyncFirst(h)
+  return h
+}
+
+function maybeAsyncBoth(handler) {
+  return (handler.__asyncBoth ??= function handle(a, b, c, d) {
+    if (!(a instanceof Promise || b instanceof Promise)) return handler(a, b, c, d)
+    if (!(b instanceof Promise)) return a.then((_a) => handler(_a, b, c, d))
+    if (!(a instanceof Promise)) return b.then((_b) => handler(a, _b, c, d))
+    return Promise.all([a, b]).then((p) => handler(p[0], p[1], c, d))
+  })
+}
+
+function maybeAsyncFirst(handler) {
+  return (handler.__asyncFirst ??= function handle(a, b, c, d) {
+    if (a instanceof Promise) return a.then((_a) => handler(_a, b, c, d))
+    return handler(a, b, c, d)
+  })
+}
+
+function checkAccessNode(chk, ast, ctx) {
+  ast.right = ast.args[1]
+  const leftType = chk.check((ast.left = ast.args[0]), ctx)
+  if (ast.op === '[]') chk.check(ast.right, ctx)
+
+  ast.handle = maybeAsync(
+    ast.left,
+    ast.op === '[]' ? ast.right : false,
+    leftType !== operators_dynType ? fieldAccessStatic : fieldAccess
+  )
+
+  if (leftType.kind !== 'optional') return chk.checkAccessOnType(ast, ctx, leftType)
+  return chk.registry.getOptionalType(chk.checkAccessOnType(ast, ctx, leftType.valueType, true))
+}
+
+function checkOptionalAccessNode(chk, ast, ctx) {
+  ast.right = ast.args[1]
+  const leftType = chk.check((ast.left = ast.args[0]), ctx)
+  if (ast.op === '[?]') chk.check(ast.right, ctx)
+
+  ast.handle = maybeAsync(ast.left, ast.op === '[?]' ? ast.right : false, oFieldAccess)
+
+  const actualType = leftType.kind === 'optional' ? leftType.valueType : leftType
+  return chk.registry.getOptionalType(chk.checkAccessOnType(ast, ctx, actualType, true))
+}
+
+const HOMOGENEOUS_PREFIX = {
+  heterogeneous_list_element: 'List elements must have the same type,',
+  heterogeneous_map_key: 'Map key uses wrong type,',
+  heterogeneous_map_value: 'Map value uses wrong type,'
+}
+
+function checkElementHomogenous(chk, ctx, expected, el, code) {
+  const type = chk.check(el, ctx)
+  if (type === expected || expected.isEmpty()) return type
+  if (type.isEmpty()) return expected
+  throw chk.createError(
+    code,
+    `${HOMOGENEOUS_PREFIX[code]} expected type '${chk.formatType(expected)}' but found '${chk.formatType(type)}'`,
+    el
+  )
+}
+
+function checkElement(chk, ctx, expected, el) {
+  return expected.unify(chk.registry, chk.check(el, ctx)) || operators_dynType
+}
+
+function ternaryConditionError(ev, value, node) {
+  const type = ev.debugRuntimeType(value)
+  return ev.createError(
+    'invalid_condition_type',
+    `${node.meta.label || 'Ternary condition must be bool'}, got '${type}'`,
+    node
+  )
+}
+
+function handleTernary(c, ev, ast, ctx) {
+  if (c === true) return ev.run(ast.left, ctx)
+  if (c === false) return ev.run(ast.right, ctx)
+  throw ternaryConditionError(ev, c, ast.condition)
+}
+
+function logicalOperandError(ev, value, node) {
+  const type = ev.debugRuntimeType(value)
+  return ev.createError(
+    'invalid_logical_operand',
+    `Logical operator requires bool operands, got '${type}'`,
+    node
+  )
+}
+
+function logicalValueOrErr(ev, v, node) {
+  if (v instanceof Error) return v
+  return logicalOperandError(ev, v, node)
+}
+
+function _logicalOp(exp, ev, ast, left, right) {
+  if (right === exp) return exp
+  if (right === !exp) {
+    if (left === right) return right
+    throw logicalValueOrErr(ev, left, ast.left)
+  }
+  if (right instanceof Promise) return right.then((r) => _logicalOpAsync(exp, ev, ast, left, r))
+  throw logicalOperandError(ev, right, ast.left)
+}
+
+function _logicalOpAsync(exp, ev, ast, left, right) {
+  if (right === exp) return exp
+  if (typeof right !== 'boolean') throw logicalOperandError(ev, right, ast.right)
+  if (typeof left !== 'boolean') throw logicalValueOrErr(ev, left, ast.left)
+  return !exp
+}
+
+function checkLogicalOp(chk, ast, ctx) {
+  const leftType = chk.check((ast.left = ast.args[0]), ctx)
+  const rightType = chk.check((ast.right = ast.args[1]), ctx)
+
+  if (!leftType.isDynOrBool()) {
+    throw chk.createError(
+      'invalid_logical_operand',
+      `Logical operator requires bool operands, got '${chk.formatType(leftType)}'`,
+      ast
+    )
+  }
+  if (!rightType.isDynOrBool()) {
+    throw chk.createError(
+      'invalid_logical_operand',
+      `Logical operator requires bool operands, got '${chk.formatType(rightType)}'`,
+      ast
+    )
+  }
+
+  return chk.boolType
+}
+
+function checkUnary(chk, ast, ctx) {
+  const op = ast.op
+  const right = chk.check(ast.args, ctx)
+  ast.candidates = chk.registry.operatorCandidates(op)
+
+  if (right.kind === 'dyn') {
+    ast.handle = maybeAsync(ast.args, false, handleUnary)
+    return ast.candidates.returnType
+  }
+
+  const overload = ast.candidates.findUnaryOverload(right)
+  if (!overload) {
+    throw chk.createError(
+      'no_such_overload',
+      `no such overload: ${op[0]}${chk.formatType(right)}`,
+      ast
+    )
+  }
+
+  ast.handle = maybeAsync(ast.args, false, overload.handler)
+  return overload.returnType
+}
+
+function handleUnary(left, ast, ev) {
+  const leftType = ev.debugRuntimeType(left, ast.args.checkedType)
+  const overload = ast.candidates.findUnaryOverload(leftType)
+  if (overload) return overload.handler(left)
+  throw ev.createError('no_such_overload', `no such overload: ${ast.op[0]}${leftType}`, ast)
+}
+
+function evaluateUnary(ev, ast, ctx) {
+  return ast.handle(ev.run(ast.args, ctx), ast, ev)
+}
+
+function checkBinary(chk, ast, ctx) {
+  const op = ast.op
+  const left = chk.check((ast.left = ast.args[0]), ctx)
+  const right = chk.check((ast.right = ast.args[1]), ctx)
+  ast.candidates = chk.registry.operatorCandidates(op)
+
+  const overload =
+    left.hasDynType || right.hasDynType ? undefined : ast.candidates.findBinaryOverload(left, right)
+
+  ast.handle = maybeAsync(ast.left, ast.right, overload?.handler || handleBinary)
+  if (overload) return overload.returnType
+
+  const type = ast.candidates.checkBinaryOverload(left, right)
+  if (!left.hasDynType) ast.leftStaticType = left
+  if (!right.hasDynType) ast.rightStaticType = right
+  if (type) return type
+
+  throw chk.createError(
+    'no_such_overload',
+    `no such overload: ${chk.formatType(left)} ${op} ${chk.formatType(right)}`,
+    ast
+  )
+}
+
+function evaluateBinary(ev, ast, ctx) {
+  return ast.handle(ev.run(ast.left, ctx), ev.run(ast.right, ctx), ast, ev)
+}
+
+function evaluateBinaryFirst(ev, ast, ctx) {
+  return ast.handle(ev.run(ast.left, ctx), ast.right, ast, ev)
+}
+
+function handleBinary(left, right, ast, ev) {
+  const leftType = ast.leftStaticType || ev.debugTypeDeep(left).wrappedType
+  const rightType = ast.rightStaticType || ev.debugTypeDeep(right).wrappedType
+  const overload = ast.candidates.findBinaryOverload(leftType, rightType)
+  if (overload) return overload.handler(left, right, ast, ev)
+  throw ev.createError(
+    'no_such_overload',
+    `no such overload: ${leftType} ${ast.op} ${rightType}`,
+    ast
+  )
+}
+
+function callFunctionHandler(handler, ev, args, ast) {
+  try {
+    const result = handler.apply(ev, args)
+    if (result instanceof Promise) {
+      return result.catch((error) => {
+        throw attachErrorAst(error, ast)
+      })
+    }
+    return result
+  } catch (error) {
+    throw attachErrorAst(error, ast)
+  }
+}
+
+function callFn(args, ast, ev) {
+  const argAst = ast.args[1]
+  const types = ast.argTypes
+  let i = argAst.length
+  while (i--) types[i] = ev.debugRuntimeType(args[i], argAst[i].checkedType)
+
+  const decl = ast.candidates.findFunction(types)
+  if (decl) return callFunctionHandler(decl.handler, ev, args, ast)
+  throw ev.createError(
+    'no_matching_overload',
+    `found no matching overload for '${ast.args[0]}(${types
+      .map((t) => t.unwrappedType)
+      .join(', ')})'`,
+    ast
+  )
+}
+
+function callRecFn(args, ev, ast) {
+  const [, receiverAst, argAst] = ast.args
+  const types = ast.argTypes
+  for (let i = 0; i < types.length; i++)
+    types[i] = ev.debugRuntimeType(args[i + 1], argAst[i].checkedType)
+
+  const receiverType = ev.debugRuntimeType(args[0], receiverAst.checkedType)
+  const decl = ast.candidates.findFunction(types, receiverType)
+  if (decl) return callFunctionHandler(decl.handler, ev, args, ast)
+
+  throw ev.createError(
+    'no_matching_overload',
+    `found no matching overload for '${receiverType.type}.${ast.args[0]}(${types
+      .map((t) => t.unwrappedType)
+      .join(', ')})'`,
+    ast
+  )
+}
+
+function resolveAstArray(ev, astArray, ctx, i = astArray.length) {
+  if (i === 0) return []
+
+  let async
+  const results = new Array(i)
+  while (i--) if ((results[i] = ev.run(astArray[i], ctx)) instanceof Promise) async ??= true
+  return async ? Promise.all(results) : results
+}
+
+function safeFromEntries(entries) {
+  const obj = {}
+  for (let i = 0; i < entries.length; i++) {
+    const [k, v] = entries[i]
+    if (k === '__proto__' || k === 'constructor' || k === 'prototype') continue
+    obj[k] = v
+  }
+  return obj
+}
+
+function comprehensionElementType(chk, iterable, ctx) {
+  const iterType = chk.check(iterable, ctx)
+  if (iterType.kind === 'dyn') return iterType
+  if (iterType.kind === 'list') return iterType.valueType
+  if (iterType.kind === 'map') return iterType.keyType
+  throw chk.createError(
+    'invalid_comprehension_range',
+    `Expression of type '${chk.formatType(
+      iterType
+    )}' cannot be range of a comprehension (must be list, map, or dynamic).`,
+    iterable
+  )
+}
+
+function toIterable(ev, args, coll) {
+  if (coll instanceof Set) return [...coll]
+  if (coll instanceof Map) return [...coll.keys()]
+  if (coll && typeof coll === 'object') return objKeys(coll)
+  throw ev.createError(
+    'invalid_comprehension_range',
+    `Expression of type '${ev.debugType(
+      coll
+    )}' cannot be range of a comprehension (must be list, map, or dynamic).`,
+    args.iterable
+  )
+}
+
+function runQualifier(items, args, ev, ctx) {
+  if (!isArray(items)) items = toIterable(ev, args, items)
+  const accu = ev.run(args.init, (ctx = args.iterCtx.reuse(ctx)))
+  ctx.accuValue = accu
+  if (ctx === args.iterCtx) return iterateQuantifier(ev, ctx, args, items, accu, 0)
+  return continueQuantifier(ev, ctx, args, items, accu, 0)
+}
+
+function runComprehension(items, args, ev, ctx) {
+  if (!isArray(items)) items = toIterable(ev, args, items)
+  const accu = ev.run(args.init, (ctx = args.iterCtx.reuse(ctx)))
+  ctx.accuValue = accu
+  if (ctx === args.iterCtx) return iterateLoop(ev, ctx, args, items, accu, 0)
+  return continueLoop(ev, ctx, args, items, accu, 0)
+}
+
+function iterateLoop(ev, ctx, args, items, accu, i) {
+  const condition = args.condition
+  const step = args.step
+  const len = items.length
+  while (i < len) {
+    if (condition && !condition(accu)) break
+    accu = ev.run(step, ctx.setIterValue(items[i++], ev))
+    if (accu instanceof Promise) return continueLoop(ev, ctx, args, items, accu, i)
+  }
+  return args.result(accu)
+}
+
+async function continueLoop(ev, ctx, args, items, accu, i) {
+  if (ctx === args.iterCtx) ctx.async = true
+  const condition = args.condition
+  const step = args.step
+  const len = items.length
+  accu = await accu
+  while (i < len) {
+    if (condition && !condition(accu)) return args.result(accu)
+    accu = ev.run(step, ctx.setIterValue(items[i++], ev))
+    if (accu instanceof Promise) accu = await accu
+  }
+  return args.result(accu)
+}
+
+function iterateQuantifier(ev, ctx, args, items, accu, i, error, stp) {
+  const condition = args.condition
+  const step = args.step
+  const len = items.length
+  while (i < len) {
+    if (!condition(accu)) return args.result(accu)
+    stp = ev.tryEval(step, ctx.setIterValue(items[i++], ev))
+    if (stp instanceof Promise) return continueQuantifier(ev, ctx, args, items, accu, i, error, stp)
+    if (stp instanceof Error && (error ??= stp)) continue
+    accu = stp
+  }
+
+  if (error && condition(accu)) throw error
+  return args.result(accu)
+}
+
+async function continueQuantifier(ev, ctx, args, items, accu, i, error, stp) {
+  if (ctx === args.iterCtx) ctx.async = true
+  const condition = args.condition
+  const step = args.step
+  const len = items.length
+
+  stp = await stp
+  if (stp instanceof Error) error ??= stp
+  else accu = stp
+
+  while (i < len) {
+    if (!condition(accu)) return args.result(accu)
+    stp = ev.tryEval(step, ctx.setIterValue(items[i++], ev))
+    if (stp instanceof Promise) stp = await stp
+    if (stp instanceof Error && (error ??= stp)) continue
+    accu = stp
+  }
+  if (error && condition(accu)) throw error
+  return args.result(accu)
+}
+
+function oFieldAccess(left, right, ast, ev) {
+  return ev.optionalType.field(left, right, ast, ev)
+}
+
+function fieldAccessStatic(left, right, ast, ev) {
+  return ast.left.checkedType.field(left, right, ast, ev)
+}
+
+const empty = Object.create(null)
+function fieldAccess(left, right, ast, ev) {
+  switch (left?.constructor) {
+    case undefined:
+    case Object: {
+      const v = hasOwn(left || empty, right) ? left[right] : undefined
+      if (v !== undefined) return (ev.debugType(v), v)
+      break
+    }
+    case Map: {
+      const v = left.get(right)
+      if (v !== undefined) return (ev.debugType(v), v)
+      break
+    }
+    case Array:
+    case Set:
+      return ev.listType.field(left, right, ast, ev)
+    default:
+      const t = ev.objectTypesByConstructor.get(left.constructor)
+      if (t) return t.type.field(left, right, ast, ev)
+      else if (typeof left === 'object') unsupportedType(ev, left.constructor.name)
+  }
+  throw ev.createError('no_such_key', `No such key: ${right}`, ast)
+}
+
+const emptyList = () => []
+const emptyMap = () => ({})
+
+const OPERATORS = {
+  value: {
+    check(chk, ast) {
+      return chk.debugType(ast.args)
+    },
+    evaluate(_ev, ast) {
+      return ast.args
+    }
+  },
+  id: {
+    check(chk, ast, ctx) {
+      const variable = ctx.getVariable(ast.args)
+      if (!variable) throw chk.createError('unknown_variable', `Unknown variable: ${ast.args}`, ast)
+      if (variable.constant) {
+        const alternate = ast.clone(OPERATORS.value, variable.value)
+        ast.setMeta('alternate', alternate)
+        return chk.check(alternate, ctx)
+      }
+      return variable.type
+    },
+    evaluate(ev, ast, ctx) {
+      return ctx.getCheckedValue(ev, ast)
+    }
+  },
+  '.': {
+    alias: 'fieldAccess',
+    check: checkAccessNode,
+    evaluate: evaluateBinaryFirst
+  },
+  '.?': {
+    alias: 'optionalFieldAccess',
+    check: checkOptionalAccessNode,
+    evaluate: evaluateBinaryFirst
+  },
+  '[]': {
+    alias: 'bracketAccess',
+    check: checkAccessNode,
+    evaluate: evaluateBinary
+  },
+  '[?]': {
+    alias: 'optionalBracketAccess',
+    check: checkOptionalAccessNode,
+    evaluate: evaluateBinary
+  },
+  call: {
+    check(chk, ast, ctx) {
+      const [functionName, args] = ast.args
+      const candidates = (ast.candidates = chk.registry.functionCandidates(
+        false,
+        functionName,
+        args.length
+      ))
+
+      const argTypes = (ast.argTypes = args.map((a) => chk.check(a, ctx)))
+      const decl = candidates.findFunction(argTypes)
+
+      if (!decl) {
+        throw chk.createError(
+          'no_matching_overload',
+          `found no matching overload for '${functionName}(${chk.formatTypeList(argTypes)})'`,
+          ast
+        )
+      }
+
+      const handle = argTypes.some((t) => t.hasDynType)
+        ? callFn
+        : (decl.handler.__handle ??= (l, _ast, e) => callFunctionHandler(decl.handler, e, l, _ast))
+
+      ast.handle = maybeAsync(args, false, handle)
+      return decl.returnType
+    },
+    evaluate(ev, ast, ctx) {
+      return ast.handle(resolveAstArray(ev, ast.args[1], ctx), ast, ev)
+    }
+  },
+  rcall: {
+    check(chk, ast, ctx) {
+      const [methodName, receiver, args] = ast.args
+      const receiverType = chk.check(receiver, ctx)
+      const candidates = (ast.candidates = chk.registry.functionCandidates(
+        true,
+        methodName,
+        args.length
+      ))
+
+      const argTypes = (ast.argTypes = args.map((a) => chk.check(a, ctx)))
+      ast.receiverWithArgs = [receiver, ...args]
+      ast.handle = maybeAsync(ast.receiverWithArgs, false, callRecFn)
+
+      if (receiverType.kind === 'dyn' && candidates.returnType) return candidates.returnType
+      const decl = candidates.findFunction(argTypes, receiverType)
+
+      if (!decl) {
+        throw chk.createError(
+          'no_matching_overload',
+          `found no matching overload for '${receiverType.type}.${methodName}(${chk.formatTypeList(
+            argTypes
+          )})'`,
+          ast
+        )
+      }
+
+      if (!receiverType.hasPlaceholderType && !argTypes.some((t) => t.hasDynType)) {
+        const fn = decl.handler
+        const handle = (fn.__handle ??= (a, ev, _ast) => callFunctionHandler(fn, ev, a, _ast))
+        ast.handle = maybeAsync(ast.receiverWithArgs, false, handle)
+      }
+
+      return decl.returnType
+    },
+    evaluate(ev, ast, ctx) {
+      return ast.handle(resolveAstArray(ev, ast.receiverWithArgs, ctx), ev, ast)
+    }
+  },
+  list: {
+    check(chk, ast, ctx) {
+      const arr = ast.args
+      const arrLen = arr.length
+      if (arrLen === 0) return ast.setMeta('evaluate', emptyList) && chk.getType('list<T>')
+
+      let valueType = chk.check(arr[0], ctx)
+      const check = chk.opts.homogeneousAggregateLiterals ? checkElementHomogenous : checkElement
+
+      for (let i = 1; i < arrLen; i++)
+        valueType = check(chk, ctx, valueType, arr[i], 'heterogeneous_list_element')
+      return chk.registry.getListType(valueType)
+    },
+    evaluate(ev, ast, ctx) {
+      return resolveAstArray(ev, ast.args, ctx)
+    }
+  },
+  map: {
+    check(chk, ast, ctx) {
+      const arr = ast.args
+      const arrLen = arr.length
+      if (arrLen === 0) return ast.setMeta('evaluate', emptyMap) && chk.getType('map<K, V>')
+
+      const check = chk.opts.homogeneousAggregateLiterals ? checkElementHomogenous : checkElement
+      let keyType = chk.check(arr[0][0], ctx)
+      let valueType = chk.check(arr[0][1], ctx)
+      for (let i = 1; i < arrLen; i++) {
+        const e = arr[i]
+        keyType = check(chk, ctx, keyType, e[0], 'heterogeneous_map_key')
+        valueType = check(chk, ctx, valueType, e[1], 'heterogeneous_map_value')
+      }
+      return chk.registry.getMapType(keyType, valueType)
+    },
+    evaluate(ev, ast, ctx) {
+      const astEntries = ast.args
+      const len = astEntries.length
+      const results = new Array(len)
+      let async
+      for (let i = 0; i < len; i++) {
+        const e = astEntries[i]
+        const k = ev.run(e[0], ctx)
+        const v = ev.run(e[1], ctx)
+        if (k instanceof Promise || v instanceof Promise) {
+          results[i] = Promise.all([k, v])
+          async ??= true
+        } else {
+          results[i] = [k, v]
+        }
+      }
+      if (async) return Promise.all(results).then(safeFromEntries)
+      return safeFromEntries(results)
+    }
+  },
+  comprehension: {
+    check(chk, ast, ctx) {
+      const args = ast.args
+      args.iterCtx = ctx
+        .forkWithVariable(args.iterVarName, comprehensionElementType(chk, args.iterable, ctx))
+        .setAccuType(chk.check(args.init, ctx))
+
+      const stepType = chk.check(args.step, args.iterCtx)
+      const handler = args.errorsAreFatal ? runComprehension : runQualifier
+      ast.handle = maybeAsync(args.iterable, false, handler)
+      if (args.kind === 'quantifier') return chk.boolType
+      return stepType
+    },
+    evaluate(ev, ast, ctx) {
+      return ast.handle(ev.run(ast.args.iterable, ctx), ast.args, ev, ctx)
+    }
+  },
+  accuValue: {
+    check(_chk, _ast, ctx) {
+      return ctx.accuType
+    },
+    evaluate(_ev, _ast, ctx) {
+      return ctx.accuValue
+    }
+  },
+  accuInc: {
+    check(_chk, _ast, ctx) {
+      return ctx.accuType
+    },
+    evaluate(_ev, _ast, ctx) {
+      return (ctx.accuValue += 1)
+    }
+  },
+  accuPush: {
+    check(chk, ast, ctx) {
+      const listType = ctx.accuType
+      const itemType = chk.check(ast.args, ctx)
+      if (!ast.args.maybeAsync) ast.setMeta('evaluate', OPERATORS.accuPush.evaluateSync)
+      if (listType.kind === 'list' && listType.valueType.kind !== 'param') return listType
+      return chk.registry.getListType(itemType)
+    },
+    evaluateSync(ev, ast, ctx) {
+      return (ctx.accuValue.push(ev.run(ast.args, ctx)), ctx.accuValue)
+    },
+    evaluate(ev, ast, ctx) {
+      const arr = ctx.accuValue
+      const el = ev.run(ast.args, ctx)
+      if (el instanceof Promise) return el.then((_e) => arr.push(_e) && arr)
+      arr.push(el)
+      return arr
+    }
+  },
+  '?:': {
+    alias: 'ternary',
+    check(chk, ast, ctx) {
+      const condast = (ast.condition = ast.args[0])
+      const leftast = (ast.left = ast.args[1])
+      const rightast = (ast.right = ast.args[2])
+      const condType = chk.check(condast, ctx)
+      if (!condType.isDynOrBool()) {
+        throw chk.createError(
+          'invalid_condition_type',
+          `${condast.meta.label || 'Ternary condition must be bool'}, got '${chk.formatType(condType)}'`,
+          condast
+        )
+      }
+
+      const leftType = chk.check(leftast, ctx)
+      const rightType = chk.check(rightast, ctx)
+      const unified = leftType.unify(chk.registry, rightType)
+
+      ast.handle = maybeAsync(condast, false, handleTernary)
+      if (unified) return unified
+
+      throw chk.createError(
+        'incompatible_ternary_branches',
+        `Ternary branches must have the same type, got '${chk.formatType(
+          leftType
+        )}' and '${chk.formatType(rightType)}'`,
+        ast
+      )
+    },
+    evaluate(ev, ast, ctx) {
+      return ast.handle(ev.run(ast.condition, ctx), ev, ast, ctx)
+    }
+  },
+  '||': {
+    check: checkLogicalOp,
+    evaluate(ev, ast, ctx) {
+      const l = ev.tryEval(ast.left, ctx)
+      if (l === true) return true
+      if (l === false) {
+        const right = ev.run(ast.right, ctx)
+        if (typeof right === 'boolean') return right
+        return _logicalOp(true, ev, ast, l, right)
+      }
+      if (l instanceof Promise)
+        return l.then((_l) =>
+          _l === true ? _l : _logicalOp(true, ev, ast, _l, ev.run(ast.right, ctx))
+        )
+      return _logicalOp(true, ev, ast, l, ev.run(ast.right, ctx))
+    }
+  },
+  '&&': {
+    check: checkLogicalOp,
+    evaluate(ev, ast, ctx) {
+      const l = ev.tryEval(ast.left, ctx)
+      if (l === false) return false
+      if (l === true) {
+        const right = ev.run(ast.right, ctx)
+        if (typeof right === 'boolean') return right
+        return _logicalOp(false, ev, ast, l, right)
+      }
+      if (l instanceof Promise)
+        return l.then((_l) =>
+          _l === false ? _l : _logicalOp(false, ev, ast, _l, ev.run(ast.right, ctx))
+        )
+      return _logicalOp(false, ev, ast, l, ev.run(ast.right, ctx))
+    }
+  },
+  '!_': {alias: 'unaryNot', check: checkUnary, evaluate: evaluateUnary},
+  '-_': {alias: 'unaryMinus', check: checkUnary, evaluate: evaluateUnary}
+}
+
+const binaryOperators = ['!=', '==', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>=']
+for (const op of binaryOperators) OPERATORS[op] = {check: checkBinary, evaluate: evaluateBinary}
+for (const op of objKeys(OPERATORS)) {
+  const obj = OPERATORS[op]
+  obj.name = op
+  if (obj.alias) OPERATORS[obj.alias] = obj
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/macros.js
+
+
+const identity = (x) => x
+
+function assertIdentifier(node, message) {
+  if (node.op === 'id') return node.args
+  throw parseError('invalid_macro_argument', message, node)
+}
+
+function createMapExpander(hasFilter) {
+  const functionDesc = hasFilter ? 'map(var, filter, transform)' : 'map(var, transform)'
+  const invalidMsg = `${functionDesc} invalid predicate iteration variable`
+  const label = `${functionDesc} filter predicate must return bool`
+
+  return ({args, receiver, ast: callAst}) => {
+    const [iterVar, predicate, transform] = hasFilter ? args : [args[0], null, args[1]]
+
+    let step = transform.clone(OPERATORS.accuPush, transform)
+    if (predicate) {
+      const accuValue = predicate.clone(OPERATORS.accuValue)
+      step = predicate.clone(OPERATORS.ternary, [predicate.setMeta('label', label), step, accuValue])
+    }
+
+    return {
+      callAst: callAst.clone(OPERATORS.comprehension, {
+        errorsAreFatal: true,
+        iterable: receiver,
+        iterVarName: assertIdentifier(iterVar, invalidMsg),
+        init: callAst.clone(OPERATORS.list, []),
+        step,
+        result: identity
+      })
+    }
+  }
+}
+
+function createFilterExpander() {
+  const functionDesc = 'filter(var, predicate)'
+  const invalidMsg = `${functionDesc} invalid predicate iteration variable`
+  const label = `${functionDesc} predicate must return bool`
+
+  return ({args, receiver, ast: callAst}) => {
+    const iterVarName = assertIdentifier(args[0], invalidMsg)
+    const accuValue = callAst.clone(OPERATORS.accuValue)
+    const predicate = args[1].setMeta('label', label)
+    const appendItem = callAst.clone(OPERATORS.accuPush, callAst.clone(OPERATORS.id, iterVarName))
+    const step = predicate.clone(OPERATORS.ternary, [predicate, appendItem, accuValue])
+
+    return {
+      callAst: callAst.clone(OPERATORS.comprehension, {
+        errorsAreFatal: true,
+        iterable: receiver,
+        iterVarName,
+        init: callAst.clone(OPERATORS.list, []),
+        step,
+        result: identity
+      })
+    }
+  }
+}
+
+function createQuantifierExpander(opts) {
+  const invalidMsg = `${opts.name}(var, predicate) invalid predicate iteration variable`
+  const label = `${opts.name}(var, predicate) predicate must return bool`
+  return ({args, receiver, ast: callAst}) => {
+    const predicate = args[1].setMeta('label', label)
+    const transform = opts.transform({args, ast: callAst, predicate, opts})
+
+    return {
+      callAst: callAst.clone(OPERATORS.comprehension, {
+        kind: 'quantifier',
+        errorsAreFatal: opts.errorsAreFatal || false,
+        iterable: receiver,
+        iterVarName: assertIdentifier(args[0], invalidMsg),
+        init: transform.init,
+        condition: transform.condition,
+        step: transform.step,
+        result: transform.result || identity
+      })
+    }
+  }
+}
+
+function createHasExpander() {
+  const invalidHasArgument = 'has() invalid argument'
+
+  function evaluate(ev, macro, ctx) {
+    const nodes = macro.macroHasProps
+    let i = nodes.length
+    let obj = ev.run(nodes[--i], ctx)
+    let inOptionalContext
+    while (i--) {
+      const node = nodes[i]
+      if (node.op === '.?') inOptionalContext ??= true
+      obj = ev.debugType(obj).fieldLazy(obj, node.args[1], node, ev)
+      if (obj !== undefined) continue
+      if (!(!inOptionalContext && i && node.op === '.')) break
+      throw evaluationError('no_such_key', `No such key: ${node.args[1]}`, node)
+    }
+    return obj !== undefined
+  }
+
+  function typeCheck(checker, macro, ctx) {
+    let node = macro.args[0]
+    if (node.op !== '.') throw checker.createError('invalid_macro_argument', invalidHasArgument, node)
+    if (!macro.macroHasProps) {
+      const props = []
+      while (node.op === '.' || node.op === '.?') node = props.push(node) && node.args[0]
+      if (node.op !== 'id') throw checker.createError('invalid_macro_argument', invalidHasArgument, node)
+      checker.check(node, ctx)
+      props.push(node)
+      macro.macroHasProps = props
+    }
+    return checker.getType('bool')
+  }
+
+  return function ({args}) {
+    return {args, evaluate, typeCheck, async: false}
+  }
+}
+
+function registerMacros(registry) {
+  const functionOverload = (sig, handler) => registry.registerFunctionOverload(sig, handler)
+
+  functionOverload('has(ast): bool', createHasExpander())
+
+  functionOverload(
+    'list.all(ast, ast): bool',
+    createQuantifierExpander({
+      name: 'all',
+      transform({ast: callAst, predicate, opts}) {
+        return {
+          init: callAst.clone(OPERATORS.value, true),
+          condition: identity,
+          step: predicate.clone(OPERATORS.ternary, [
+            predicate,
+            predicate.clone(OPERATORS.value, true),
+            predicate.clone(OPERATORS.value, false)
+          ])
+        }
+      }
+    })
+  )
+
+  functionOverload(
+    'list.exists(ast, ast): bool',
+    createQuantifierExpander({
+      name: 'exists',
+      condition(accu) {
+        return !accu
+      },
+      transform({ast: callAst, predicate, opts}) {
+        return {
+          init: callAst.clone(OPERATORS.value, false),
+          condition: opts.condition,
+          step: predicate.clone(OPERATORS.ternary, [
+            predicate,
+            predicate.clone(OPERATORS.value, true),
+            predicate.clone(OPERATORS.value, false)
+          ])
+        }
+      }
+    })
+  )
+
+  functionOverload(
+    'list.exists_one(ast, ast): bool',
+    createQuantifierExpander({
+      name: 'exists_one',
+      errorsAreFatal: true,
+      result(accu) {
+        return accu === 1
+      },
+      transform({ast: callAst, predicate, opts}) {
+        const accuValue = callAst.clone(OPERATORS.accuValue)
+        return {
+          init: callAst.clone(OPERATORS.value, 0),
+          step: predicate.clone(OPERATORS.ternary, [predicate, callAst.clone(OPERATORS.accuInc), accuValue]),
+          result: opts.result
+        }
+      }
+    })
+  )
+
+  functionOverload('list.map(ast, ast): list<dyn>', createMapExpander(false))
+  functionOverload('list.map(ast, ast, ast): list<dyn>', createMapExpander(true))
+  functionOverload('list.filter(ast, ast): list<dyn>', createFilterExpander())
+
+  class CelNamespace {}
+  const celNamespace = new CelNamespace()
+  registry.registerType('CelNamespace', CelNamespace)
+  registry.registerConstant('cel', 'CelNamespace', celNamespace)
+
+  function bindTypeCheck(checker, m, ctx) {
+    m.bindCtx = ctx.forkWithVariable(m.var, checker.check(m.val, ctx))
+    const type = checker.check(m.exp, m.bindCtx)
+    if (m.val.maybeAsync || m.exp.maybeAsync) return type
+    m.ast.setMeta('async', false)
+    m.evaluate = bindEvaluateSync
+    return type
+  }
+
+  function bindOptionalEvaluate(ev, exp, bindCtx, ctx, boundValue) {
+    const res = ev.run(exp, (ctx = bindCtx.reuse(ctx).setIterValue(boundValue, ev)))
+    if (res instanceof Promise && ctx === bindCtx) ctx.async = true
+    return res
+  }
+
+  function bindEvaluate(ev, {val, exp, bindCtx}, ctx) {
+    const v = ev.run(val, ctx)
+    if (v instanceof Promise) return v.then((_v) => bindOptionalEvaluate(ev, exp, bindCtx, ctx, _v))
+    return bindOptionalEvaluate(ev, exp, bindCtx, ctx, v)
+  }
+
+  function bindEvaluateSync(ev, {val, exp, bindCtx}, ctx) {
+    return ev.run(exp, bindCtx.reuse(ctx).setIterValue(ev.run(val, ctx), ev))
+  }
+
+  functionOverload('CelNamespace.bind(ast, dyn, ast): dyn', ({ast, args}) => {
+    return {
+      ast,
+      var: assertIdentifier(args[0], 'invalid variable argument'),
+      val: args[1],
+      exp: args[2],
+      bindCtx: undefined,
+      typeCheck: bindTypeCheck,
+      evaluate: bindEvaluate
+    }
+  })
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/overloads.js
+
+
+
+
+function registerOverloads(registry) {
+  const unaryOverload = (op, t, h, ret) => registry.unaryOverload(op, t, h, ret, false)
+  const binaryOverload = (l, op, r, h, ret) => registry.binaryOverload(l, op, r, h, ret, false)
+
+  function verifyInteger(v, ast) {
+    if (v <= MAX_INT && v >= MIN_INT) return v
+    throw evaluationError('numeric_overflow', `integer overflow: ${v}`, ast)
+  }
+
+  function throwDivisionByZero(ast) {
+    throw evaluationError('division_by_zero', 'division by zero', ast)
+  }
+
+  function throwModuloByZero(ast) {
+    throw evaluationError('modulo_by_zero', 'modulo by zero', ast)
+  }
+
+  unaryOverload('!', 'bool', (a) => !a)
+  unaryOverload('-', 'int', (a) => -a)
+  binaryOverload('dyn<int>', `==`, `double`, (a, b) => a == b) // eslint-disable-line eqeqeq
+  binaryOverload('dyn<int>', `==`, `uint`, (a, b) => a == b.valueOf()) // eslint-disable-line eqeqeq
+  binaryOverload('int', '*', 'int', (a, b, ast) => verifyInteger(a * b, ast))
+  binaryOverload('int', '+', 'int', (a, b, ast) => verifyInteger(a + b, ast))
+  binaryOverload('int', '-', 'int', (a, b, ast) => verifyInteger(a - b, ast))
+  binaryOverload('int', '/', 'int', (a, b, ast) => {
+    if (b === MIN_UINT) return throwDivisionByZero(ast)
+    return a / b
+  })
+  binaryOverload('int', '%', 'int', (a, b, ast) => {
+    if (b === MIN_UINT) return throwModuloByZero(ast)
+    return a % b
+  })
+
+  unaryOverload('-', 'double', (a) => -a)
+  binaryOverload('double', '*', 'double', (a, b) => a * b)
+  binaryOverload('double', '+', 'double', (a, b) => a + b)
+  binaryOverload('double', '-', 'double', (a, b) => a - b)
+  binaryOverload('double', '/', 'double', (a, b) => a / b)
+
+  binaryOverload('string', '+', 'string', (a, b) => a + b)
+  binaryOverload('list<V>', '+', 'list<V>', (a, b) => [...a, ...b])
+  binaryOverload('bytes', '+', 'bytes', (a, b) => {
+    if (!a.length) return b
+    if (!b.length) return a
+
+    const result = new Uint8Array(a.length + b.length)
+    result.set(a, 0)
+    result.set(b, a.length)
+    return result
+  })
+
+  const GPD = 'google.protobuf.Duration'
+  binaryOverload(GPD, '+', GPD, (a, b) => a.addDuration(b))
+  binaryOverload(GPD, '-', GPD, (a, b) => a.subtractDuration(b))
+  binaryOverload(GPD, '==', GPD, (a, b) => a.seconds === b.seconds && a.nanos === b.nanos)
+
+  const GPT = 'google.protobuf.Timestamp'
+  binaryOverload(GPT, '==', GPT, (a, b) => a.getTime() === b.getTime())
+  binaryOverload(GPT, '-', GPT, (a, b) => Duration.fromMilliseconds(a.getTime() - b.getTime()), GPD)
+  binaryOverload(GPT, '-', GPD, (a, b) => b.subtractTimestamp(a))
+  binaryOverload(GPT, '+', GPD, (a, b) => b.extendTimestamp(a))
+  binaryOverload(GPD, '+', GPT, (a, b) => a.extendTimestamp(b))
+
+  function listIncludes(value, list, ast, ev) {
+    if (list instanceof Set && list.has(value)) return true
+    for (const v of list) if (isEqual(value, v, ast, ev)) return true
+    return false
+  }
+
+  function mapIncludes(a, b) {
+    if (b instanceof Map) return b.get(a) !== undefined
+    return hasOwn(b, a) ? b[a] !== undefined : false
+  }
+
+  function listMembership(value, list, ast, ev) {
+    return listIncludes(value, list, ast, ev)
+  }
+
+  binaryOverload('V', 'in', 'list<V>', listMembership)
+  binaryOverload('K', 'in', 'map<K, V>', mapIncludes)
+
+  for (const t of ['type', 'null', 'bool', 'string', 'int', 'double']) {
+    binaryOverload(t, '==', t, (a, b) => a === b)
+  }
+
+  binaryOverload('bytes', `==`, 'bytes', (a, b) => {
+    if (a === b) return true
+
+    let i = a.length
+    if (i !== b.length) return false
+    while (i--) if (a[i] !== b[i]) return false
+    return true
+  })
+
+  binaryOverload('list<V>', `==`, 'list<V>', (a, b, ast, ev) => {
+    if (a === b) return true
+
+    if (isArray(a) && isArray(b)) {
+      const length = a.length
+      if (length !== b.length) return false
+      for (let i = 0; i < length; i++) {
+        if (!isEqual(a[i], b[i], ast, ev)) return false
+      }
+      return true
+    }
+
+    if (a instanceof Set && b instanceof Set) {
+      if (a.size !== b.size) return false
+      for (const value of a) if (!b.has(value)) return false
+      return true
+    }
+
+    const arr = a instanceof Set ? b : a
+    const set = a instanceof Set ? a : b
+    if (!isArray(arr)) return false
+    if (arr.length !== set?.size) return false
+    for (let i = 0; i < arr.length; i++) if (!set.has(arr[i])) return false
+    return true
+  })
+
+  binaryOverload('map<K, V>', `==`, 'map<K, V>', (a, b, ast, ev) => {
+    if (a === b) return true
+
+    if (a instanceof Map && b instanceof Map) {
+      if (a.size !== b.size) return false
+      for (const [key, value] of a)
+        if (!(b.has(key) && isEqual(value, b.get(key), ast, ev))) return false
+      return true
+    }
+
+    if (a instanceof Map || b instanceof Map) {
+      const obj = a instanceof Map ? b : a
+      const map = a instanceof Map ? a : b
+      const keysObj = objKeys(obj)
+      if (map.size !== keysObj.length) return false
+      for (const [key, value] of map) {
+        if (!(key in obj && isEqual(value, obj[key], ast, ev))) return false
+      }
+      return true
+    }
+
+    const keysA = objKeys(a)
+    const keysB = objKeys(b)
+    if (keysA.length !== keysB.length) return false
+
+    for (let i = 0; i < keysA.length; i++) {
+      const key = keysA[i]
+      if (!(key in b && isEqual(a[key], b[key], ast, ev))) return false
+    }
+    return true
+  })
+
+  binaryOverload('uint', '==', 'uint', (a, b) => a.valueOf() === b.valueOf())
+  binaryOverload('dyn<uint>', `==`, `double`, (a, b) => a.valueOf() == b) // eslint-disable-line eqeqeq
+
+  binaryOverload('uint', '+', 'uint', (a, b) => new UnsignedInt(a.valueOf() + b.valueOf()))
+  binaryOverload('uint', '-', 'uint', (a, b) => new UnsignedInt(a.valueOf() - b.valueOf()))
+  binaryOverload('uint', '*', 'uint', (a, b) => new UnsignedInt(a.valueOf() * b.valueOf()))
+  binaryOverload('uint', '/', 'uint', (a, b, ast) => {
+    if (b.valueOf() === MIN_UINT) return throwDivisionByZero(ast)
+    return new UnsignedInt(a.valueOf() / b.valueOf())
+  })
+  binaryOverload('uint', '%', 'uint', (a, b, ast) => {
+    if (b.valueOf() === MIN_UINT) return throwModuloByZero(ast)
+    return new UnsignedInt(a.valueOf() % b.valueOf())
+  })
+
+  for (const [left, right] of [
+    ['bool', 'bool'],
+    ['int', 'int'],
+    ['uint', 'uint'],
+    ['double', 'double'],
+    ['string', 'string'],
+    ['google.protobuf.Timestamp', 'google.protobuf.Timestamp'],
+    ['google.protobuf.Duration', 'google.protobuf.Duration'],
+    ['int', 'uint'],
+    ['int', 'double'],
+    ['double', 'int'],
+    ['double', 'uint'],
+    ['uint', 'int'],
+    ['uint', 'double']
+  ]) {
+    binaryOverload(left, '<', right, (a, b) => a < b)
+    binaryOverload(left, '<=', right, (a, b) => a <= b)
+    binaryOverload(left, '>', right, (a, b) => a > b)
+    binaryOverload(left, '>=', right, (a, b) => a >= b)
+  }
+}
+
+function isEqual(a, b, ast, ev) {
+  if (a === b) return true
+  switch (typeof a) {
+    case 'undefined':
+    case 'string':
+    case 'boolean':
+      return false
+    case 'bigint':
+      // eslint-disable-next-line eqeqeq
+      if (typeof b === 'number') return a == b
+      return false
+    case 'number':
+      // eslint-disable-next-line eqeqeq
+      if (typeof b === 'bigint') return a == b
+      return false
+    case 'object':
+      if (typeof b !== 'object') return false
+      const leftType = ev.debugType(a)
+      const rightType = ev.debugType(b)
+      if (leftType !== rightType) return false
+
+      const overload = ev.registry.findBinaryOverload('==', leftType, rightType)
+      if (!overload) return false
+      return overload.handler(a, b, ast, ev)
+  }
+  throw evaluationError('invalid_comparison_type', `Cannot compare values of type ${typeof a}`, ast)
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/type-checker.js
+
+
+const toDynTypeBinding = new Map().set('A', 'dyn').set('T', 'dyn').set('K', 'dyn').set('V', 'dyn')
+
+/**
+ * TypeChecker performs static type analysis on CEL expressions
+ * without executing them. It validates:
+ * - Variable existence and types
+ * - Function signatures and overloads
+ * - Operator compatibility using the actual overload registry
+ * - Property and index access validity
+ */
+class TypeChecker extends Base {
+  constructor(opts, isEvaluating) {
+    super(opts)
+    this.createError = isEvaluating ? evaluationError : typeError
+  }
+
+  /**
+   * Check an expression and return its inferred type
+   * @param {Array|any} ast - The AST node to check
+   * @returns {Object} The inferred type declaration
+   * @throws {TypeError} If type checking fails
+   */
+  check(ast, ctx) {
+    try {
+      return (ast.checkedType ??= ast.check(this, ast, ctx))
+    } catch (error) {
+      throw attachErrorAst(error, ast)
+    }
+  }
+
+  checkAccessOnType(ast, ctx, leftType, allowMissingField = false) {
+    if (leftType === this.dynType) return leftType
+
+    const indexTypeName = (
+      ast.op === '[]' || ast.op === '[?]' ? this.check(ast.args[1], ctx) : this.stringType
+    ).type
+
+    if (leftType.kind === 'list') {
+      if (indexTypeName === 'int' || indexTypeName === 'dyn') return leftType.valueType
+      throw this.createError('invalid_index_type', `List index must be int, got '${indexTypeName}'`, ast)
+    }
+
+    if (leftType.kind === 'map') return leftType.valueType
+
+    const customType = this.objectTypes.get(leftType.name)
+    if (customType) {
+      if (!(indexTypeName === 'string' || indexTypeName === 'dyn')) {
+        throw this.createError(
+          'invalid_index_type',
+          `Cannot index type '${leftType.name}' with type '${indexTypeName}'`,
+          ast
+        )
+      }
+
+      if (customType.fields) {
+        let keyName
+        if (ast.op === '.' || ast.op === '.?') keyName = ast.args[1]
+        else if (ast.args[1].op === 'value') keyName = ast.args[1].args
+
+        if (typeof keyName === 'string') {
+          const fieldType = customType.fields[keyName]
+          if (fieldType) return fieldType
+          // For optional access, missing field returns dyn; for regular access, throw
+          if (allowMissingField) return this.dynType
+          throw this.createError('no_such_key', `No such key: ${keyName}`, ast)
+        }
+      }
+      return this.dynType
+    }
+
+    // No other types support indexing/property access
+    throw this.createError('cannot_index_type', `Cannot index type '${this.formatType(leftType)}'`, ast)
+  }
+
+  formatType(type) {
+    if (!type.hasPlaceholderType) return type.name
+    return type.templated(this.registry, toDynTypeBinding).name
+  }
+
+  formatTypeList(types) {
+    return types.map((t) => this.formatType(t)).join(', ')
+  }
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/parser.js
+
+
+
+
+
+const TOKEN = {
+  EOF: 0,
+  NUMBER: 1,
+  STRING: 2,
+  BOOLEAN: 3,
+  NULL: 4,
+  IDENTIFIER: 5,
+  PLUS: 6,
+  MINUS: 7,
+  MULTIPLY: 8,
+  DIVIDE: 9,
+  MODULO: 10,
+  EQ: 11,
+  NE: 12,
+  LT: 13,
+  LE: 14,
+  GT: 15,
+  GE: 16,
+  AND: 17,
+  OR: 18,
+  NOT: 19,
+  IN: 20,
+  LPAREN: 21,
+  RPAREN: 22,
+  LBRACKET: 23,
+  RBRACKET: 24,
+  LBRACE: 25,
+  RBRACE: 26,
+  DOT: 27,
+  COMMA: 28,
+  COLON: 29,
+  QUESTION: 30,
+  BYTES: 31
+}
+
+const OP_FOR_TOKEN = {
+  [TOKEN.EQ]: OPERATORS['=='],
+  [TOKEN.PLUS]: OPERATORS['+'],
+  [TOKEN.MINUS]: OPERATORS['-'],
+  [TOKEN.MULTIPLY]: OPERATORS['*'],
+  [TOKEN.DIVIDE]: OPERATORS['/'],
+  [TOKEN.MODULO]: OPERATORS['%'],
+  [TOKEN.LE]: OPERATORS['<='],
+  [TOKEN.LT]: OPERATORS['<'],
+  [TOKEN.GE]: OPERATORS['>='],
+  [TOKEN.GT]: OPERATORS['>'],
+  [TOKEN.NE]: OPERATORS['!='],
+  [TOKEN.IN]: OPERATORS['in']
+}
+
+const TOKEN_BY_NUMBER = {}
+for (const key in TOKEN) TOKEN_BY_NUMBER[TOKEN[key]] = key
+
+const HEX_CODES = new Uint8Array(128)
+for (const ch of '0123456789abcdefABCDEF') HEX_CODES[ch.charCodeAt(0)] = 1
+
+const ESCAPE_ERRORS = {
+  bytes_unicode_escape: (e) => `\\${e} not allowed in bytes literals`,
+  invalid_unicode_escape: (e) => `Invalid Unicode escape: \\${e}`,
+  invalid_unicode_surrogate: (e) => `Invalid Unicode surrogate: \\${e}`,
+  invalid_hex_escape: (e) => `Invalid hex escape: \\${e}`,
+  invalid_octal_escape: () => 'Octal escape must be 3 digits',
+  octal_escape_out_of_range: (e) => `Octal escape out of range: \\${e}`,
+  invalid_escape_sequence: (e) => `Invalid escape sequence: \\${e}`
+}
+
+const STRING_ESCAPES = {
+  '\\': '\\',
+  '?': '?',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v'
+}
+
+class ASTNode {
+  #meta
+  #input
+  constructor(input, pos, start, end, op, args) {
+    this.#meta = {check: op.check, evaluate: op.evaluate}
+    this.#input = input
+    this.op = op.name
+    this.args = args
+    this.pos = pos
+    this.start = start
+    this.end = end
+  }
+
+  clone(op, args) {
+    return new ASTNode(this.#input, this.pos, this.start, this.end, op, args)
+  }
+
+  get meta() {
+    return this.#meta
+  }
+
+  get input() {
+    return this.#input
+  }
+
+  #computeIsAsync() {
+    const ast = this.#meta.alternate ?? this
+
+    // prettier-ignore
+    switch (ast.op) {
+      case 'value': case 'id': case 'accuValue': case 'accuInc':
+        return false
+      case 'accuPush':
+        return ast.args.maybeAsync
+      case '!_': case '-_':
+        if (ast.candidates?.async !== false) return true
+        return ast.args.maybeAsync
+      case '!=': case '==': case 'in': case '+': case '-': case '*':
+      case '/': case '%': case '<': case '<=': case '>': case '>=':
+        if (ast.candidates?.async !== false) return true
+        return ast.args.some((a) => a.maybeAsync)
+      case 'call': case 'rcall':
+        if (ast.candidates?.async !== false) return true
+        return (ast.receiverWithArgs || ast.args[1]).some((a) => a.maybeAsync)
+      case 'comprehension':
+        return ast.args.iterable.maybeAsync || ast.args.step.maybeAsync
+      case '.': case '.?':
+        return ast.args[0].maybeAsync
+      case '?:': case 'list':
+      case '[]': case '[?]':
+          return ast.args.some((a) => a.maybeAsync)
+      case '||': case '&&':
+        return ast.args.some((a) => a.maybeAsync)
+      case 'map':
+        return ast.args.some((a) => a[0].maybeAsync || a[1].maybeAsync)
+      default:
+        return true
+    }
+  }
+
+  /**
+   * Check whether we can optimize away async calling
+   * If no ast members includes a function, we can optimize the call
+   * for which we want to return true here.
+   * @returns {boolean}
+   */
+  get maybeAsync() {
+    return (this.#meta.async ??= this.#computeIsAsync())
+  }
+
+  check(chk, ast, ctx) {
+    const meta = this.#meta
+    if (meta.alternate) return chk.check(meta.alternate, ctx)
+    else if (meta.macro) return meta.macro.typeCheck(chk, meta.macro, ctx)
+    return meta.check(chk, ast, ctx)
+  }
+
+  evaluate(ev, ast, ctx) {
+    const meta = this.#meta
+    if (meta.alternate) this.evaluate = this.#evaluateAlternate
+    else if (meta.macro) this.evaluate = this.#evaluateMacro
+    else this.evaluate = meta.evaluate
+    return this.evaluate(ev, ast, ctx)
+  }
+
+  #evaluateAlternate(ev, ast, ctx) {
+    return (ast = this.#meta.alternate).evaluate(ev, ast, ctx)
+  }
+
+  #evaluateMacro(ev, ast, ctx) {
+    return (ast = this.#meta.macro).evaluate(ev, ast, ctx)
+  }
+
+  setMeta(key, value) {
+    return ((this.#meta[key] = value), this)
+  }
+
+  get range() {
+    return {start: this.start, end: this.end}
+  }
+
+  toOldStructure() {
+    const args = Array.isArray(this.args) ? this.args : [this.args]
+    return [this.op, ...args.map((a) => (a instanceof ASTNode ? a.toOldStructure() : a))]
+  }
+}
+
+class Lexer {
+  input
+  pos
+  length
+
+  tokenPos
+  tokenType
+  tokenValue
+
+  reset(input) {
+    this.pos = 0
+    this.input = input
+    this.length = input.length
+    return input
+  }
+
+  token(pos, type, value) {
+    this.tokenPos = pos
+    this.tokenType = type
+    this.tokenValue = value
+    return this
+  }
+
+  // Read next token
+  nextToken() {
+    while (true) {
+      const {pos, input, length} = this
+      if (pos >= length) return this.token(pos, TOKEN.EOF)
+
+      const ch = input[pos]
+      switch (ch) {
+        // Whitespaces
+        case ' ':
+        case '\t':
+        case '\n':
+        case '\r':
+          this.pos++
+          continue
+
+        // Operators
+        case '=':
+          if (input[pos + 1] !== '=') break
+          return this.token((this.pos += 2) - 2, TOKEN.EQ)
+        case '&':
+          if (input[pos + 1] !== '&') break
+          return this.token((this.pos += 2) - 2, TOKEN.AND)
+        case '|':
+          if (input[pos + 1] !== '|') break
+          return this.token((this.pos += 2) - 2, TOKEN.OR)
+        case '+':
+          return this.token(this.pos++, TOKEN.PLUS)
+        case '-':
+          return this.token(this.pos++, TOKEN.MINUS)
+        case '*':
+          return this.token(this.pos++, TOKEN.MULTIPLY)
+        case '/':
+          if (input[pos + 1] === '/') {
+            while (this.pos < length && this.input[this.pos] !== '\n') this.pos++
+            continue
+          }
+          return this.token(this.pos++, TOKEN.DIVIDE)
+        case '%':
+          return this.token(this.pos++, TOKEN.MODULO)
+        case '<':
+          if (input[pos + 1] === '=') return this.token((this.pos += 2) - 2, TOKEN.LE)
+          return this.token(this.pos++, TOKEN.LT)
+        case '>':
+          if (input[pos + 1] === '=') return this.token((this.pos += 2) - 2, TOKEN.GE)
+          return this.token(this.pos++, TOKEN.GT)
+        case '!':
+          if (input[pos + 1] === '=') return this.token((this.pos += 2) - 2, TOKEN.NE)
+          return this.token(this.pos++, TOKEN.NOT)
+        case '(':
+          return this.token(this.pos++, TOKEN.LPAREN)
+        case ')':
+          return this.token(this.pos++, TOKEN.RPAREN)
+        case '[':
+          return this.token(this.pos++, TOKEN.LBRACKET)
+        case ']':
+          return this.token(this.pos++, TOKEN.RBRACKET)
+        case '{':
+          return this.token(this.pos++, TOKEN.LBRACE)
+        case '}':
+          return this.token(this.pos++, TOKEN.RBRACE)
+        case '.':
+          return this.token(this.pos++, TOKEN.DOT)
+        case ',':
+          return this.token(this.pos++, TOKEN.COMMA)
+        case ':':
+          return this.token(this.pos++, TOKEN.COLON)
+        case '?':
+          return this.token(this.pos++, TOKEN.QUESTION)
+        case `"`:
+        case `'`:
+          return this.readString(ch)
+        // Check for string prefixes (b, B, r, R followed by quote)
+        case 'b':
+        case 'B':
+        case 'r':
+        case 'R': {
+          // This is a prefixed string, advance past the prefix and read string
+          const next = input[pos + 1]
+          if (next === '"' || next === "'") return ++this.pos && this.readString(next, ch)
+          return this.readIdentifier()
+        }
+        default: {
+          const code = ch.charCodeAt(0)
+          if (code <= 57 && code >= 48) return this.readNumber()
+          if (this._isIdentifierCharCode(code)) return this.readIdentifier()
+        }
+      }
+
+      throw parseError('unexpected_character', `Unexpected character: ${ch}`, {
+        pos,
+        start: pos,
+        end: pos + 1,
+        input
+      })
+    }
+  }
+
+  // Characters: 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_
+  _isIdentifierCharCode(c) {
+    if (c < 48 || c > 122) return false
+    return c >= 97 || (c >= 65 && c <= 90) || c <= 57 || c === 95
+  }
+
+  _parseAsDouble(start, end) {
+    const value = Number(this.input.substring(start, end))
+    if (Number.isFinite(value)) return this.token(start, TOKEN.NUMBER, value)
+    throw parseError('invalid_number', `Invalid number: ${value}`, {
+      pos: start,
+      start,
+      end,
+      input: this.input
+    })
+  }
+
+  _parseAsBigInt(start, end, isHex, unsigned) {
+    const string = this.input.substring(start, end)
+    if (unsigned === 'u' || unsigned === 'U') {
+      this.pos++
+      try {
+        return this.token(start, TOKEN.NUMBER, new UnsignedInt(string))
+      } catch (_err) {}
+    } else {
+      try {
+        return this.token(start, TOKEN.NUMBER, BigInt(string))
+      } catch (_err) {}
+    }
+
+    throw parseError(
+      isHex ? 'invalid_hex_integer' : 'invalid_integer',
+      isHex ? `Invalid hex integer: ${string}` : `Invalid integer: ${string}`,
+      {pos: start, start, end: this.pos, input: this.input}
+    )
+  }
+
+  _readDigits(input, length, pos, code) {
+    while (pos < length && (code = input.charCodeAt(pos)) && !(code > 57 || code < 48)) pos++
+    return pos
+  }
+
+  _readExponent(input, length, pos) {
+    let ch = pos < length && input[pos]
+    if (ch === 'e' || ch === 'E') {
+      ch = ++pos < length && input[pos]
+      if (ch === '-' || ch === '+') pos++
+      const start = pos
+      pos = this._readDigits(input, length, pos)
+      if (start === pos)
+        throw parseError('invalid_exponent', 'Invalid exponent', {
+          pos,
+          start: pos,
+          end: Math.min(pos + 1, input.length),
+          input
+        })
+    }
+    return pos
+  }
+
+  readNumber() {
+    const {input, length, pos: start} = this
+    let pos = start
+    if (input[pos] === '0' && (input[pos + 1] === 'x' || input[pos + 1] === 'X')) {
+      pos += 2
+      while (pos < length && HEX_CODES[input[pos].charCodeAt(0)]) pos++
+      return this._parseAsBigInt(start, (this.pos = pos), true, input[pos])
+    }
+
+    pos = this._readDigits(input, length, pos)
+    if (pos + 1 < length) {
+      let isDouble = false
+      let afterpos = input[pos] === '.' ? this._readDigits(input, length, pos + 1) : pos + 1
+      if (afterpos !== pos + 1) (isDouble = true) && (pos = afterpos)
+
+      afterpos = this._readExponent(input, length, pos)
+      if (afterpos !== pos) (isDouble = true) && (pos = afterpos)
+      if (isDouble) return this._parseAsDouble(start, (this.pos = pos))
+    }
+    return this._parseAsBigInt(start, (this.pos = pos), false, input[pos])
+  }
+
+  readString(del, prefix) {
+    const {input: i, pos: s} = this
+    if (i[s + 1] === del && i[s + 2] === del) return this.readTripleQuotedString(del, prefix)
+    return this.readSingleQuotedString(del, prefix)
+  }
+
+  _closeQuotedString(rawStart, rawValue, prefix, pos) {
+    switch (prefix) {
+      case 'b':
+      case 'B': {
+        const processed = this.processEscapes(rawStart, rawValue, true)
+        const bytes = new Uint8Array(processed.length)
+        for (let i = 0; i < processed.length; i++) bytes[i] = processed.charCodeAt(i) & 0xff
+        return this.token(pos - 1, TOKEN.BYTES, bytes)
+      }
+      case 'r':
+      case 'R': {
+        return this.token(pos - 1, TOKEN.STRING, rawValue)
+      }
+      default: {
+        const value = this.processEscapes(rawStart, rawValue, false)
+        return this.token(pos, TOKEN.STRING, value)
+      }
+    }
+  }
+
+  readSingleQuotedString(delimiter, prefix) {
+    const {input, length, pos: start} = this
+
+    let ch
+    let pos = this.pos + 1
+    while (pos < length && (ch = input[pos])) {
+      switch (ch) {
+        case delimiter:
+          const rawStart = start + 1
+          const rawValue = input.slice(rawStart, pos)
+          this.pos = ++pos
+          return this._closeQuotedString(rawStart, rawValue, prefix, start)
+        case '\n':
+        case '\r':
+          throw parseError('newline_in_string', 'Newlines not allowed in single-quoted strings', {
+            pos,
+            start: pos,
+            end: pos + 1,
+            input
+          })
+        case '\\':
+          pos++
+      }
+      pos++
+    }
+    throw parseError('unterminated_string', 'Unterminated string', {
+      pos: start,
+      start,
+      end: input.length,
+      input
+    })
+  }
+
+  readTripleQuotedString(delimiter, prefix) {
+    const {input, length, pos: start} = this
+
+    let ch
+    let pos = this.pos + 3
+    while (pos < length && (ch = input[pos])) {
+      switch (ch) {
+        case delimiter:
+          if (input[pos + 1] === delimiter && input[pos + 2] === delimiter) {
+            const rawStart = start + 3
+            const rawValue = input.slice(rawStart, pos)
+            this.pos = pos + 3
+            return this._closeQuotedString(rawStart, rawValue, prefix, start)
+          }
+          break
+        case '\\':
+          pos++
+      }
+      pos++
+    }
+    throw parseError('unterminated_triple_quoted_string', 'Unterminated triple-quoted string', {
+      pos: start,
+      start,
+      end: input.length,
+      input
+    })
+  }
+
+  #escapeErr(code, offset, len, i, chars, extra) {
+    const start = offset + i
+    return parseError(code, ESCAPE_ERRORS[code](extra), {
+      input: this.input,
+      pos: start,
+      start,
+      end: Math.min(start + chars, offset + len)
+    })
+  }
+
+  processEscapes(offset, str, isBytes) {
+    if (!str.includes('\\')) return str
+
+    const len = str.length
+    let result = ''
+    let i = 0
+    while (i < len) {
+      if (str[i] !== '\\' || i + 1 >= len) {
+        result += str[i++]
+        continue
+      }
+
+      const next = str[i + 1]
+      if (STRING_ESCAPES[next]) {
+        result += STRING_ESCAPES[next]
+        i += 2
+      } else if (next === 'u' || next === 'U') {
+        if (isBytes) throw this.#escapeErr('bytes_unicode_escape', offset, len, i, 2, next)
+
+        const hexLen = next === 'u' ? 4 : 8
+        const hex = str.substring(i + 2, i + 2 + hexLen)
+        const c = Number.parseInt(hex, 16)
+        if (hex.length !== hexLen || !/^[0-9a-fA-F]+$/.test(hex) || c > 0x10ffff)
+          throw this.#escapeErr('invalid_unicode_escape', offset, len, i, 2 + hexLen, next + hex)
+        if (c >= 0xd800 && c <= 0xdfff)
+          throw this.#escapeErr('invalid_unicode_surrogate', offset, len, i, 2 + hexLen, next + hex)
+        result += String.fromCodePoint(c)
+        i += 2 + hexLen
+      } else if (next === 'x' || next === 'X') {
+        const h = str.substring(i + 2, i + 4)
+        if (!/^[0-9a-fA-F]{2}$/.test(h))
+          throw this.#escapeErr('invalid_hex_escape', offset, len, i, 4, next + h)
+        result += String.fromCharCode(Number.parseInt(h, 16))
+        i += 4
+      } else if (next >= '0' && next <= '7') {
+        const o = str.substring(i + 1, i + 4)
+        if (!/^[0-7]{3}$/.test(o)) throw this.#escapeErr('invalid_octal_escape', offset, len, i, 4)
+        const value = Number.parseInt(o, 8)
+        if (value > 0xff) throw this.#escapeErr('octal_escape_out_of_range', offset, len, i, 4, o)
+        result += String.fromCharCode(value)
+        i += 4
+      } else {
+        throw this.#escapeErr('invalid_escape_sequence', offset, len, i, 2, next)
+      }
+    }
+
+    return result
+  }
+
+  readIdentifier() {
+    const {pos, input, length} = this
+    let p = pos
+    while (p < length && this._isIdentifierCharCode(input[p].charCodeAt(0))) p++
+    const value = input.substring(pos, (this.pos = p))
+    switch (value) {
+      case 'true':
+        return this.token(pos, TOKEN.BOOLEAN, true)
+      case 'false':
+        return this.token(pos, TOKEN.BOOLEAN, false)
+      case 'null':
+        return this.token(pos, TOKEN.NULL, null)
+      case 'in':
+        return this.token(pos, TOKEN.IN)
+      default:
+        return this.token(pos, TOKEN.IDENTIFIER, value)
+    }
+  }
+}
+
+const globalLexer = new Lexer()
+class Parser {
+  lexer = globalLexer
+  input = null
+  maxDepthRemaining = null
+  astNodesRemaining = null
+
+  type = null
+  pos = null
+
+  constructor(limits, registry) {
+    this.limits = limits
+    this.registry = registry
+  }
+
+  #limitExceeded(limitKey, pos = this.pos) {
+    throw parseError('limit_exceeded', `Exceeded ${limitKey} (${this.limits[limitKey]})`, {
+      pos,
+      start: pos,
+      end: pos,
+      input: this.input
+    })
+  }
+
+  #node(start, end, op, args, pos = start) {
+    const node = new ASTNode(this.input, pos, start, end, op, args)
+    if (!this.astNodesRemaining--) this.#limitExceeded('maxAstNodes', pos)
+    return node
+  }
+
+  #infixNode(op, left, right) {
+    return this.#node(left.start, right.end, op, [left, right])
+  }
+
+  #ternaryNode(expression, consequent, alternate) {
+    return this.#node(expression.start, alternate.end, OPERATORS.ternary, [
+      expression,
+      consequent,
+      alternate
+    ])
+  }
+
+  #unaryNode(pos, op, arg) {
+    return this.#node(pos, arg.end, op, arg)
+  }
+
+  #accessNode(op, left, right, end, pos = left.start) {
+    return this.#node(left.start, end, op, [left, right], pos)
+  }
+
+  #advanceToken(returnValue = this.pos) {
+    const l = this.lexer.nextToken()
+    this.pos = l.tokenPos
+    this.type = l.tokenType
+    return returnValue
+  }
+
+  // The value of the current token is accessed less regularly,
+  // so we use a getter to reduce assignment overhead
+  get value() {
+    return this.lexer.tokenValue
+  }
+
+  consume(expectedType) {
+    if (this.type === expectedType) return this.#advanceToken()
+    throw parseError(
+      'expected_token',
+      `Expected ${TOKEN_BY_NUMBER[expectedType]}, got ${TOKEN_BY_NUMBER[this.type]}`,
+      {pos: this.pos, start: this.pos, end: this.lexer.pos, input: this.input}
+    )
+  }
+
+  match(type) {
+    return this.type === type
+  }
+
+  // Parse entry point
+  parse(input) {
+    if (typeof input !== 'string') {
+      throw parseError('expression_must_be_string', 'Expression must be a string')
+    }
+    this.input = this.lexer.reset(input)
+    this.#advanceToken()
+    this.maxDepthRemaining = this.limits.maxDepth
+    this.astNodesRemaining = this.limits.maxAstNodes
+
+    const result = this.parseExpression()
+    if (this.match(TOKEN.EOF)) return result
+
+    throw parseError(
+      'unexpected_character',
+      `Unexpected character: '${this.input[this.lexer.pos - 1]}'`,
+      {
+        pos: this.pos,
+        start: this.pos,
+        end: this.lexer.pos,
+        input: this.input
+      }
+    )
+  }
+
+  #expandMacro(start, end, op, args) {
+    const methodName = args[0]
+    const receiver = op === OPERATORS.rcall ? args[1] : null
+    const fnArgs = op === OPERATORS.rcall ? args[2] : args[1]
+    const decl = this.registry.findMacro(methodName, !!receiver, fnArgs.length)
+    const ast = this.#node(start, end, op, args)
+    if (!decl) return ast
+    const macro = decl.handler({ast, args: fnArgs, receiver, methodName, parser: this})
+    if (macro.callAst) return ast.setMeta('alternate', macro.callAst)
+    return ast.setMeta('macro', macro).setMeta('async', isAsync(macro.evaluate, macro.async))
+  }
+
+  // Expression ::= LogicalOr ('?' Expression ':' Expression)?
+  parseExpression() {
+    if (!this.maxDepthRemaining--) this.#limitExceeded('maxDepth')
+    const expr = this.parseLogicalOr()
+    if (!this.match(TOKEN.QUESTION)) return ++this.maxDepthRemaining && expr
+
+    this.#advanceToken()
+    const consequent = this.parseExpression()
+    this.consume(TOKEN.COLON)
+    const alternate = this.parseExpression()
+    this.maxDepthRemaining++
+    return this.#ternaryNode(expr, consequent, alternate)
+  }
+
+  // LogicalOr ::= LogicalAnd ('||' LogicalAnd)*
+  parseLogicalOr() {
+    let expr = this.parseLogicalAnd()
+    while (this.match(TOKEN.OR)) {
+      this.#advanceToken()
+      expr = this.#infixNode(OPERATORS['||'], expr, this.parseLogicalAnd())
+    }
+    return expr
+  }
+
+  // LogicalAnd ::= Equality ('&&' Equality)*
+  parseLogicalAnd() {
+    let expr = this.parseEquality()
+    while (this.match(TOKEN.AND)) {
+      this.#advanceToken()
+      expr = this.#infixNode(OPERATORS['&&'], expr, this.parseEquality())
+    }
+    return expr
+  }
+
+  // Equality ::= Relational (('==' | '!=') Relational)*
+  parseEquality() {
+    let expr = this.parseRelational()
+    while (this.match(TOKEN.EQ) || this.match(TOKEN.NE)) {
+      const op = OP_FOR_TOKEN[this.type]
+      this.#advanceToken()
+      expr = this.#infixNode(op, expr, this.parseRelational())
+    }
+    return expr
+  }
+
+  // Relational ::= Additive (('<' | '<=' | '>' | '>=' | 'in') Additive)*
+  parseRelational() {
+    let expr = this.parseAdditive()
+    while (
+      this.match(TOKEN.LT) ||
+      this.match(TOKEN.LE) ||
+      this.match(TOKEN.GT) ||
+      this.match(TOKEN.GE) ||
+      this.match(TOKEN.IN)
+    ) {
+      const op = OP_FOR_TOKEN[this.type]
+      this.#advanceToken()
+      expr = this.#infixNode(op, expr, this.parseAdditive())
+    }
+    return expr
+  }
+
+  // Additive ::= Multiplicative (('+' | '-') Multiplicative)*
+  parseAdditive() {
+    let expr = this.parseMultiplicative()
+    while (this.match(TOKEN.PLUS) || this.match(TOKEN.MINUS)) {
+      const op = OP_FOR_TOKEN[this.type]
+      this.#advanceToken()
+      expr = this.#infixNode(op, expr, this.parseMultiplicative())
+    }
+    return expr
+  }
+
+  // Multiplicative ::= Unary (('*' | '/' | '%') Unary)*
+  parseMultiplicative() {
+    let expr = this.parseUnary()
+    while (this.match(TOKEN.MULTIPLY) || this.match(TOKEN.DIVIDE) || this.match(TOKEN.MODULO)) {
+      const op = OP_FOR_TOKEN[this.type]
+      this.#advanceToken()
+      expr = this.#infixNode(op, expr, this.parseUnary())
+    }
+    return expr
+  }
+
+  // Unary ::= ('!' | '-')* Postfix
+  parseUnary() {
+    if (this.type === TOKEN.NOT) {
+      return this.#unaryNode(this.#advanceToken(), OPERATORS.unaryNot, this.parseUnary())
+    }
+    if (this.type === TOKEN.MINUS) {
+      return this.#unaryNode(this.#advanceToken(), OPERATORS.unaryMinus, this.parseUnary())
+    }
+    return this.parsePostfix()
+  }
+
+  // Postfix ::= Primary (('.' IDENTIFIER ('(' ArgumentList ')')? | '[' Expression ']'))*
+  parsePostfix() {
+    let expr = this.parsePrimary()
+    const depth = this.maxDepthRemaining
+    while (true) {
+      if (this.match(TOKEN.DOT)) {
+        const dot = this.#advanceToken()
+        if (!this.maxDepthRemaining--) this.#limitExceeded('maxDepth', dot)
+
+        const op =
+          this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken()
+            ? OPERATORS.optionalFieldAccess
+            : OPERATORS.fieldAccess
+
+        const propertyValue = this.value
+        const start = this.pos
+        const end = this.lexer.pos
+        this.consume(TOKEN.IDENTIFIER)
+        if (op === OPERATORS.fieldAccess && this.match(TOKEN.LPAREN) && this.#advanceToken()) {
+          const args = this.parseArgumentList()
+          const closeEnd = this.lexer.pos
+          this.consume(TOKEN.RPAREN)
+          expr = this.#expandMacro(expr.start, closeEnd, OPERATORS.rcall, [propertyValue, expr, args])
+        } else {
+          expr = this.#accessNode(op, expr, propertyValue, end, start)
+        }
+        continue
+      }
+
+      if (this.match(TOKEN.LBRACKET)) {
+        const bracket = this.#advanceToken()
+        if (!this.maxDepthRemaining--) this.#limitExceeded('maxDepth', bracket)
+
+        const op =
+          this.match(TOKEN.QUESTION) && this.registry.enableOptionalTypes && this.#advanceToken()
+            ? OPERATORS.optionalBracketAccess
+            : OPERATORS.bracketAccess
+
+        const index = this.parseExpression()
+        const closeEnd = this.lexer.pos
+        this.consume(TOKEN.RBRACKET)
+        expr = this.#accessNode(op, expr, index, closeEnd)
+        continue
+      }
+      break
+    }
+    this.maxDepthRemaining = depth
+    return expr
+  }
+
+  // Primary ::= NUMBER | STRING | BOOLEAN | NULL | IDENTIFIER | '(' Expression ')' | Array | Object
+  parsePrimary() {
+    switch (this.type) {
+      case TOKEN.NUMBER:
+      case TOKEN.STRING:
+      case TOKEN.BYTES:
+      case TOKEN.BOOLEAN:
+      case TOKEN.NULL:
+        return this.#consumeLiteral()
+      case TOKEN.IDENTIFIER:
+        return this.#parseIdentifierPrimary()
+      case TOKEN.LPAREN:
+        return this.#parseParenthesizedExpression()
+      case TOKEN.LBRACKET:
+        return this.parseList()
+      case TOKEN.LBRACE:
+        return this.parseMap()
+    }
+
+    throw parseError('unexpected_token', `Unexpected token: ${TOKEN_BY_NUMBER[this.type]}`, {
+      pos: this.pos,
+      start: this.pos,
+      end: this.lexer.pos,
+      input: this.input
+    })
+  }
+
+  #consumeLiteral() {
+    return this.#advanceToken(this.#node(this.pos, this.lexer.pos, OPERATORS.value, this.value))
+  }
+
+  #parseIdentifierPrimary() {
+    const value = this.value
+    const end = this.lexer.pos
+    const start = this.consume(TOKEN.IDENTIFIER)
+    if (RESERVED.has(value)) {
+      throw parseError('reserved_identifier', `Reserved identifier: ${value}`, {
+        pos: start,
+        start,
+        end,
+        input: this.input
+      })
+    }
+
+    if (!this.match(TOKEN.LPAREN)) return this.#node(start, end, OPERATORS.id, value)
+    this.#advanceToken()
+    const args = this.parseArgumentList()
+    const closeEnd = this.lexer.pos
+    this.consume(TOKEN.RPAREN)
+    return this.#expandMacro(start, closeEnd, OPERATORS.call, [value, args])
+  }
+
+  #parseParenthesizedExpression() {
+    this.consume(TOKEN.LPAREN)
+    const expr = this.parseExpression()
+    this.consume(TOKEN.RPAREN)
+    return expr
+  }
+
+  parseList() {
+    const start = this.consume(TOKEN.LBRACKET)
+    const elements = []
+    let remainingElements = this.limits.maxListElements
+
+    if (!this.match(TOKEN.RBRACKET)) {
+      elements.push(this.parseExpression())
+      if (!remainingElements--) this.#limitExceeded('maxListElements', elements.at(-1).pos)
+      while (this.match(TOKEN.COMMA)) {
+        this.#advanceToken()
+        if (this.match(TOKEN.RBRACKET)) break
+        elements.push(this.parseExpression())
+        if (!remainingElements--) this.#limitExceeded('maxListElements', elements.at(-1).pos)
+      }
+    }
+
+    const closeEnd = this.lexer.pos
+    this.consume(TOKEN.RBRACKET)
+    return this.#node(start, closeEnd, OPERATORS.list, elements)
+  }
+
+  parseMap() {
+    const start = this.consume(TOKEN.LBRACE)
+    const props = []
+    let remainingEntries = this.limits.maxMapEntries
+
+    if (!this.match(TOKEN.RBRACE)) {
+      props.push(this.parseProperty())
+      if (!remainingEntries--) this.#limitExceeded('maxMapEntries', props.at(-1)[0].pos)
+      while (this.match(TOKEN.COMMA)) {
+        this.#advanceToken()
+        if (this.match(TOKEN.RBRACE)) break
+        props.push(this.parseProperty())
+        if (!remainingEntries--) this.#limitExceeded('maxMapEntries', props.at(-1)[0].pos)
+      }
+    }
+
+    const closeEnd = this.lexer.pos
+    this.consume(TOKEN.RBRACE)
+    return this.#node(start, closeEnd, OPERATORS.map, props)
+  }
+
+  parseProperty() {
+    return [this.parseExpression(), (this.consume(TOKEN.COLON), this.parseExpression())]
+  }
+
+  parseArgumentList() {
+    const args = []
+    let remainingArgs = this.limits.maxCallArguments
+
+    if (!this.match(TOKEN.RPAREN)) {
+      args.push(this.parseExpression())
+      if (!remainingArgs--) this.#limitExceeded('maxCallArguments', args.at(-1).pos)
+      while (this.match(TOKEN.COMMA)) {
+        this.#advanceToken()
+        if (this.match(TOKEN.RPAREN)) break
+        args.push(this.parseExpression())
+        if (!remainingArgs--) this.#limitExceeded('maxCallArguments', args.at(-1).pos)
+      }
+    }
+    return args
+  }
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/options.js
+
+
+const DEFAULT_LIMITS = objFreeze({
+  maxAstNodes: 100000,
+  maxDepth: 250,
+  maxListElements: 1000,
+  maxMapEntries: 1000,
+  maxCallArguments: 32
+})
+
+const LIMIT_KEYS = new Set(objKeys(DEFAULT_LIMITS))
+function createLimits(overrides, base = DEFAULT_LIMITS) {
+  const keys = overrides ? objKeys(overrides) : undefined
+  if (!keys?.length) return base
+
+  const merged = {...base}
+  for (const key of keys) {
+    if (!LIMIT_KEYS.has(key)) throw new TypeError(`Unknown limits option: ${key}`)
+    const value = overrides[key]
+    if (typeof value !== 'number') continue
+    merged[key] = value
+  }
+  return objFreeze(merged)
+}
+
+const DEFAULT_OPTIONS = objFreeze({
+  unlistedVariablesAreDyn: false,
+  homogeneousAggregateLiterals: true,
+  enableOptionalTypes: false,
+  limits: DEFAULT_LIMITS
+})
+
+function bool(a, b, key) {
+  const value = a?.[key] ?? b?.[key]
+  if (typeof value !== 'boolean') throw new TypeError(`Invalid option: ${key}`)
+  return value
+}
+
+function createOptions(opts, base = DEFAULT_OPTIONS) {
+  if (!opts) return base
+  return objFreeze({
+    unlistedVariablesAreDyn: bool(opts, base, 'unlistedVariablesAreDyn'),
+    homogeneousAggregateLiterals: bool(opts, base, 'homogeneousAggregateLiterals'),
+    enableOptionalTypes: bool(opts, base, 'enableOptionalTypes'),
+    limits: createLimits(opts.limits, base.limits)
+  })
+}
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/evaluator.js
+
+
+
+
+
+
+
+
+
+
+const globalRegistry = createRegistry({enableOptionalTypes: false})
+registerFunctions(globalRegistry)
+registerOverloads(globalRegistry)
+registerMacros(globalRegistry)
+
+class Environment {
+  #registry
+  #evaluator
+  #typeChecker
+  #evalTypeChecker
+  #parser
+
+  constructor(opts, inherited) {
+    this.opts = createOptions(opts, inherited?.opts)
+    this.#registry = (
+      inherited instanceof Environment ? inherited.#registry : globalRegistry
+    ).clone(this.opts)
+
+    const childOpts = {registry: this.#registry, opts: this.opts}
+    this.#typeChecker = new TypeChecker(childOpts)
+    this.#evalTypeChecker = new TypeChecker(childOpts, true)
+    this.#evaluator = new Evaluator(childOpts)
+    this.#parser = new Parser(this.opts.limits, this.#registry)
+    Object.freeze(this)
+  }
+
+  clone(opts) {
+    return new Environment(opts, this)
+  }
+
+  registerFunction(signature, handler, opts) {
+    this.#registry.registerFunctionOverload(signature, handler, opts)
+    return this
+  }
+
+  registerOperator(string, handler, opts) {
+    this.#registry.registerOperatorOverload(string, handler, opts)
+    return this
+  }
+
+  registerType(typename, constructor) {
+    this.#registry.registerType(typename, constructor)
+    return this
+  }
+
+  registerVariable(name, type, opts) {
+    this.#registry.registerVariable(name, type, opts)
+    return this
+  }
+
+  registerConstant(name, type, value) {
+    this.#registry.registerConstant(name, type, value)
+    return this
+  }
+
+  hasVariable(name) {
+    return this.#registry.variables.has(name)
+  }
+
+  getDefinitions() {
+    return this.#registry.getDefinitions()
+  }
+
+  check(expression) {
+    try {
+      return this.#checkAST(this.#parser.parse(expression))
+    } catch (error) {
+      return {valid: false, error}
+    }
+  }
+
+  #checkAST(ast) {
+    try {
+      const typeDecl = this.#typeChecker.check(ast, new RootContext(this.#registry))
+      return {valid: true, type: this.#formatTypeForCheck(typeDecl)}
+    } catch (error) {
+      return {valid: false, error}
+    }
+  }
+
+  #formatTypeForCheck(typeDecl) {
+    if (typeDecl.name === `list<dyn>`) return 'list'
+    if (typeDecl.name === `map<dyn, dyn>`) return 'map'
+    return typeDecl.name
+  }
+
+  parse(expression) {
+    const ast = this.#parser.parse(expression)
+    const evaluateParsed = this.#evaluateAST.bind(this, ast)
+    evaluateParsed.check = this.#checkAST.bind(this, ast)
+    evaluateParsed.ast = ast
+    return evaluateParsed
+  }
+
+  evaluate(expression, context) {
+    return this.#evaluateAST(this.#parser.parse(expression), context)
+  }
+
+  #evaluateAST(ast, ctx) {
+    if (ast.checkedType) {
+      return ast.evaluate(this.#evaluator, ast, new RootContext(this.#registry, ctx))
+    } else {
+      this.#evalTypeChecker.check(ast, (ctx = new RootContext(this.#registry, ctx)))
+      return ast.evaluate(this.#evaluator, ast, ctx)
+    }
+  }
+}
+
+class Evaluator extends Base {
+  constructor(opts) {
+    super(opts)
+    this.createError = evaluationError
+  }
+
+  #firstMapElement(coll) {
+    if (coll instanceof Map) return coll.entries().next().value
+    for (const key in coll) return [key, coll[key]]
+  }
+
+  debugRuntimeType(value, checkedType) {
+    return checkedType?.hasDynType === false ? checkedType : this.debugTypeDeep(value)
+  }
+
+  debugTypeDeep(value) {
+    const runtimeType = this.debugType(value)
+    switch (runtimeType.kind) {
+      case 'list': {
+        const first = value instanceof Array ? value[0] : value.values().next().value
+        if (first === undefined) return runtimeType
+        return this.registry.getListType(this.debugTypeDeep(first))
+      }
+      case 'map': {
+        const first = this.#firstMapElement(value)
+        if (!first) return runtimeType
+        return this.registry.getMapType(
+          runtimeType.keyType.hasDynType ? this.debugTypeDeep(first[0]) : runtimeType.keyType,
+          runtimeType.valueType.hasDynType ? this.debugTypeDeep(first[1]) : runtimeType.valueType
+        )
+      }
+      default:
+        return runtimeType
+    }
+  }
+
+  tryEval(ast, ctx) {
+    try {
+      const res = this.run(ast, ctx)
+      if (res instanceof Promise) return res.catch((err) => err)
+      return res
+    } catch (err) {
+      return err
+    }
+  }
+
+  run(ast, ctx) {
+    return ast.evaluate(this, ast, ctx)
+  }
+}
+
+const globalEnvironment = new Environment({
+  unlistedVariablesAreDyn: true
+})
+
+function parse(expression) {
+  return globalEnvironment.parse(expression)
+}
+
+function evaluate(expression, context) {
+  return globalEnvironment.evaluate(expression, context)
+}
+
+function check(expression) {
+  return globalEnvironment.check(expression)
+}
+
+
+
+/* harmony default export */ const evaluator = ({
+  parse,
+  evaluate,
+  check,
+  Environment,
+  Duration: Duration,
+  UnsignedInt: UnsignedInt
+});
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/serialize.js
+
+
+
+/**
+ * Serialize a primitive value to CEL syntax
+ * @param {*} value - The value to serialize
+ * @returns {string} The CEL representation
+ */
+function serializeValue(value) {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'string') return serializeString(value)
+  if (value instanceof Uint8Array) return serializeBytes(value)
+  if (value instanceof UnsignedInt) return `${value.value}u`
+  if (value instanceof Optional) {
+    if (value.hasValue()) return `optional.of(${serializeValue(value.value())})`
+    return 'optional.none()'
+  }
+
+  if (typeof value === 'number') {
+    return value % 1 === 0
+      ? `${value}.0`
+      : value.toLocaleString('en-US', {useGrouping: false, maximumFractionDigits: 9})
+  }
+
+  // Handle Uint8Array deserialized from JSON (becomes plain object with numeric keys)
+  if (typeof value === 'object') {
+    const keys = Object.keys(value)
+    if (keys.every((k) => /^\d+$/.test(k))) {
+      const bytes = new Uint8Array(keys.length)
+      for (let i = 0; i < keys.length; i++) bytes[i] = value[i]
+      return serializeBytes(bytes)
+    }
+  }
+
+  return String(value)
+}
+
+/**
+ * Convert an AST back to CEL expression string
+ * @param {import(".").ASTNode} ast - The AST node to convert
+ * @returns {string} The CEL expression string
+ */
+function serialize(ast) {
+  const {op, args} = ast
+  switch (op) {
+    case 'value':
+      return serializeValue(args)
+    case 'id':
+      return args
+
+    case '||':
+    case '&&':
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+    case 'in':
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return `${wrap(args[0], op)} ${op} ${wrap(args[1], op)}`
+
+    case '!_':
+      return `!${wrap(args, op)}`
+    case '-_':
+      // Add parentheses when operand is a binary operation
+      return ['+', '-', '*', '/', '%'].includes(args.op)
+        ? `-(${serialize(args)})`
+        : `-${serialize(args)}`
+
+    case '.':
+      return `${wrap(args[0], op)}.${args[1]}`
+    case '.?':
+      return `${wrap(args[0], op)}.?${args[1]}`
+    case '[]':
+      return `${wrap(args[0], op)}[${serialize(args[1])}]`
+    case '[?]':
+      return `${wrap(args[0], op)}[?${serialize(args[1])}]`
+
+    case 'call':
+      return `${args[0]}(${args[1].map(serialize).join(', ')})`
+    case 'rcall':
+      return `${wrap(args[1], op)}.${args[0]}(${args[2].map(serialize).join(', ')})`
+
+    case 'list':
+      return `[${args.map(serialize).join(', ')}]`
+    case 'map':
+      return `{${args.map(([k, v]) => `${serialize(k)}: ${serialize(v)}`).join(', ')}}`
+
+    case '?:':
+      return `${wrap(args[0], op)} ? ${wrap(args[1], op)} : ${serialize(args[2])}`
+
+    default:
+      throw new Error(`Unknown AST operation: ${op}`)
+  }
+}
+
+/**
+ * Serialize a string value with proper escaping
+ * @param {string} str - The string to serialize
+ * @returns {string} The escaped string with quotes
+ */
+function serializeString(str) {
+  const escaped = str
+    .replace(/\\/g, '\\\\')
+    .replace(/"/g, '\\"')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/\t/g, '\\t')
+    .replace(/\f/g, '\\f')
+    .replace(/[\b]/g, '\\b')
+    .replace(/\v/g, '\\v')
+
+  let result = ''
+  for (let i = 0; i < escaped.length; i++) {
+    const code = escaped.charCodeAt(i)
+    if (code < 32 || code > 126) {
+      result +=
+        code <= 0xffff
+          ? `\\u${code.toString(16).padStart(4, '0')}`
+          : `\\U${code.toString(16).padStart(8, '0')}`
+    } else {
+      result += escaped[i]
+    }
+  }
+
+  return `"${result}"`
+}
+
+/**
+ * Serialize a bytes value
+ * @param {Uint8Array} bytes - The bytes to serialize
+ * @returns {string} The bytes literal
+ */
+function serializeBytes(bytes) {
+  let result = 'b"'
+  for (const byte of bytes) {
+    if (byte === 0x5c) result += '\\\\'
+    else if (byte === 0x22) result += '\\"'
+    else if (byte === 0x0a) result += '\\n'
+    else if (byte === 0x0d) result += '\\r'
+    else if (byte === 0x09) result += '\\t'
+    else if (byte >= 32 && byte <= 126) result += String.fromCharCode(byte)
+    else result += `\\x${byte.toString(16).padStart(2, '0')}`
+  }
+  return `${result}"`
+}
+
+/**
+ * Operator precedence (higher = tighter binding)
+ */
+const PRECEDENCE = {
+  '?:': 1,
+  '||': 2,
+  '&&': 3,
+  '==': 4,
+  '!=': 4,
+  '<': 5,
+  '<=': 5,
+  '>': 5,
+  '>=': 5,
+  in: 5,
+  '+': 6,
+  '-': 6,
+  '-_': 6,
+  '*': 7,
+  '/': 7,
+  '%': 7,
+  '!_': 8,
+  '.': 9,
+  '.?': 9,
+  '[]': 9,
+  '[?]': 9,
+  call: 9,
+  rcall: 9
+}
+
+/**
+ * Check if parentheses are needed based on operator precedence
+ * @param {ASTNode} ast - The AST node to check
+ * @param {string} parentOp - The parent operator
+ * @returns {boolean} True if parentheses are needed
+ */
+function needsParentheses(ast, parentOp) {
+  const childOp = ast.op
+  const parentPrec = PRECEDENCE[parentOp] || 0
+  const childPrec = PRECEDENCE[childOp] || 0
+
+  // Atomic operations never need parentheses
+  if (
+    childOp === 'value' ||
+    childOp === 'id' ||
+    childOp === 'call' ||
+    childOp === 'rcall' ||
+    childOp === 'list' ||
+    childOp === 'map'
+  ) {
+    return false
+  }
+
+  // Unary minus in multiplicative context: -x * y, -x * y * -z
+  if ((parentOp === '*' || parentOp === '/' || parentOp === '%') && childOp === '-_') return false
+  if (parentOp === '*' && childOp === '*' && ast.args[0].op === '-_') return false
+
+  // Member/index access chaining: a.b.c, a[0][1], a.?b.c
+  if (
+    (childOp === '.' || childOp === '[]' || childOp === '.?' || childOp === '[?]') &&
+    (parentOp === '.' ||
+      parentOp === '[]' ||
+      parentOp === '.?' ||
+      parentOp === '[?]' ||
+      parentOp === 'rcall')
+  )
+    return false
+
+  // Ternary: only wrap if child is also ternary
+  if (parentOp === '?:') return childOp === '?:'
+
+  // Unary operators: wrap if child has lower precedence
+  if (parentOp === '!_' || parentOp === '-_') return childPrec < parentPrec
+
+  // Division needs special handling
+  if (parentOp === '/' && (childOp === '*' || childOp === '+' || childOp === '-')) return true
+  if (childOp === '/' && parentOp !== undefined) return true
+  if ((parentOp === '*' || parentOp === '/') && ['+', '-', '*', '/'].includes(childOp)) {
+    return true
+  }
+
+  // Lower precedence needs parentheses
+  if (childPrec < parentPrec) return true
+
+  // Same precedence: non-associative operators need parentheses
+  if (
+    childPrec === parentPrec &&
+    (parentOp === '/' || parentOp === '%') &&
+    (childOp === '/' || childOp === '%')
+  )
+    return true
+
+  return false
+}
+
+/**
+ * Wrap expression in parentheses if needed
+ * @param {*} ast - The AST node
+ * @param {string} parentOp - The parent operator
+ * @returns {string} The serialized expression, possibly wrapped in parentheses
+ */
+function wrap(ast, parentOp) {
+  return needsParentheses(ast, parentOp) ? `(${serialize(ast)})` : serialize(ast)
+}
+
+/* harmony default export */ const lib_serialize = ((/* unused pure expression or super */ null && (serialize)));
+
+;// CONCATENATED MODULE: ./node_modules/@marcbachmann/cel-js/lib/index.js
+
+
+
+
+
+
+
+/* harmony default export */ const lib = ({
+  parse: parse,
+  evaluate: evaluate,
+  check: check,
+  Environment: Environment,
+  ParseError: ParseError,
+  EvaluationError: EvaluationError,
+  TypeError: errors_TypeError,
+  serialize: serialize,
+  Optional: Optional
+});
+
+;// CONCATENATED MODULE: ./lib/workflow/expression-reasons.js
+
+const variableNames = ["state", "output", "issue", "phases", "item", "task"];
+/** Why an expression can't be read or computed, in the words of people who don't know the library. */
+function reasonOf(error, of) {
+    if (!(error instanceof ParseError || error instanceof errors_TypeError || error instanceof EvaluationError)) {
+        // An error of the virtual machine has an `Error` of its own.
+        const { code, message } = error;
+        return code === "ERR_SCRIPT_EXECUTION_TIMEOUT"
+            ? `it takes longer than ${of.maxMs} ms`
+            : plain(String(message));
+    }
+    const { code, summary, node, range } = error;
+    if (code === "no_such_key" && node)
+        return `there is no \`${of.text.slice(node.start, node.end)}\``;
+    if (code === "unknown_variable")
+        return unknownVariable(summary.replace(/^.*: /, ""));
+    if (/\bEOF$/.test(summary))
+        return "it ends too early";
+    const place = error instanceof ParseError && range ? ` (character ${range.start + 1})` : "";
+    return plain(summary) + place;
+}
+function unknownVariable(name) {
+    return variableNames.includes(name)
+        ? `\`${name}\` has no value here`
+        : `there is no variable \`${name}\`, only ${variableNames.join(", ")}. Text is written in quotes: '${name}'`;
+}
+function plain(summary) {
+    const text = summary
+        .replaceAll(/dyn<(\w+)>/g, "$1")
+        .replace(/^(?:found )?no (?:such|matching) overload(?: for|:) /, "nothing computes ");
+    return text.slice(0, 1).toLowerCase() + text.slice(1).replace(/\.$/, "");
+}
+
+;// CONCATENATED MODULE: ./lib/workflow/expression-values.js
+
+/**
+ * JSON as CEL takes it. Whole numbers become its ints, or `5 == state.count + 1` would compare an int with a double;
+ * maps become a `Map`, so that a key named `constructor` is a key and nothing else.
+ */
+function toCel(value) {
+    if (typeof value === "number")
+        return Number.isSafeInteger(value) ? BigInt(value) : value;
+    if (Array.isArray(value))
+        return value.map((item) => toCel(item ?? null));
+    if (typeof value !== "object" || value === null)
+        return value;
+    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+    return new Map(entries.map(([key, entry]) => [key, toCel(entry)]));
+}
+/** What CEL gives as JSON. */
+function fromCel(value) {
+    switch (typeof value) {
+        case "string":
+        case "boolean":
+            return value;
+        case "bigint":
+            return wholeNumber(value);
+        case "number":
+            if (!Number.isFinite(value))
+                throw new Error(`it gives ${value}, which is no number for JSON`);
+            return value;
+    }
+    if (value === null)
+        return null;
+    if (Array.isArray(value))
+        return value.map(fromCel);
+    if (value instanceof UnsignedInt)
+        return wholeNumber(value.valueOf());
+    if (value instanceof Date)
+        return value.toISOString();
+    if (value instanceof Duration)
+        return value.toString();
+    if (value instanceof Map)
+        return fromEntries([...value]);
+    if (isPlainMap(value))
+        return fromEntries(Object.entries(value));
+    throw new Error("it gives a value that JSON can't say");
+}
+function fromEntries(entries) {
+    return Object.fromEntries(entries.map(([key, value]) => [String(key), fromCel(value)]));
+}
+function isPlainMap(value) {
+    if (typeof value !== "object" || value === null)
+        return false;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === Object.prototype || prototype === null;
+}
+function wholeNumber(value) {
+    const number = Number(value);
+    if (!Number.isSafeInteger(number))
+        throw new Error(`it gives ${value}, a number too large to be exact`);
+    return number;
+}
+
+;// CONCATENATED MODULE: ./lib/workflow/expression.js
+
+
+
+
+
+const maxLength = 2_000;
+/** An expression takes microseconds; a hostile pattern or lists within lists could take for ever. */
+const maxMs = 500;
+const environment = makeEnvironment();
+function makeEnvironment() {
+    const made = new Environment({
+        homogeneousAggregateLiterals: false,
+        enableOptionalTypes: true,
+        limits: {
+            maxAstNodes: 1_000,
+            maxDepth: 50,
+            maxListElements: 200,
+            maxMapEntries: 200,
+            maxCallArguments: 10,
+        },
+    });
+    for (const name of ["state", "issue", "phases"])
+        made.registerVariable(name, "map");
+    for (const name of ["output", "item", "task"])
+        made.registerVariable(name, "dyn");
+    // JSON has one kind of number: 1 and 0.5 are of the same kind to whoever writes them.
+    const arithmetic = {
+        "+": (a, b) => a + b,
+        "-": (a, b) => a - b,
+        "*": (a, b) => a * b,
+        "/": (a, b) => a / b,
+    };
+    for (const [operator, compute] of Object.entries(arithmetic)) {
+        const both = (a, b) => compute(Number(a), Number(b));
+        made.registerOperator(`int ${operator} double`, both);
+        made.registerOperator(`double ${operator} int`, both);
+    }
+    return made;
+}
+/** What computes the expression, for different variables. */
+function compileExpression(text) {
+    const compiled = expression_parse(text);
+    if (typeof compiled === "string") {
+        throw new errors/* CrunchError */.s({
+            code: "expression_invalid",
+            message: `The expression ${expression_quoted(text)} can't be read: ${compiled}.`,
+            hint: "Put the expression right in the workflow.",
+        });
+    }
+    return (variables) => {
+        try {
+            const given = variableNames.filter((name) => variables[name] !== undefined);
+            const values = Object.fromEntries(given.map((name) => [name, toCel(variables[name])]));
+            return fromCel(withinTime(() => compiled(values)));
+        }
+        catch (error) {
+            throw new errors/* CrunchError */.s({
+                code: "expression_failed",
+                message: `The expression ${expression_quoted(text)} can't be computed: ${reasonOf(error, { text, maxMs })}.`,
+                hint: "Put the expression right in the workflow; `has(state.x)` tells whether something is there.",
+                cause: error,
+            });
+        }
+    };
+}
+/** What is wrong with an expression, or null. */
+function expressionProblem(text) {
+    const compiled = expression_parse(text);
+    return typeof compiled === "string" ? compiled : null;
+}
+function expression_parse(text) {
+    if (text.length > maxLength)
+        return `it has ${text.length} characters, more than the limit of ${maxLength}`;
+    if (text.trim() === "")
+        return "it is empty";
+    try {
+        const parsed = environment.parse(text);
+        const { valid, error } = parsed.check();
+        return valid || !error ? parsed : reasonOf(error, { text, maxMs });
+    }
+    catch (error) {
+        return reasonOf(error, { text, maxMs });
+    }
+}
+const call = { compute: () => null };
+const machine = (0,external_node_vm_namespaceObject.createContext)(call);
+const script = new external_node_vm_namespaceObject.Script("compute()");
+/** Only the virtual machine can end what runs in it; what it runs here is always the same one call. */
+function withinTime(compute) {
+    call.compute = compute;
+    try {
+        return script.runInContext(machine, { timeout: maxMs });
+    }
+    finally {
+        call.compute = () => null;
+    }
+}
+function expression_quoted(text) {
+    const line = text.trim().replaceAll(/\s+/g, " ");
+    return `\`${line.length > 200 ? `${line.slice(0, 200)}…` : line}\``;
+}
+/** An expression ends at the first `}}`. */
+const hole = /\{\{([\s\S]*?)\}\}/g;
+/** A text with the values of what is written in `{{ }}`: text as it is, anything else as JSON. */
+function fillTemplate(text, variables) {
+    return text.replaceAll(hole, (_, expression) => {
+        const value = compileExpression(expression)(variables);
+        return typeof value === "string" ? value : JSON.stringify(value);
+    });
+}
+/** What is wrong with a template, or null. */
+function templateProblem(text) {
+    for (const [, expression = ""] of text.matchAll(hole)) {
+        const problem = expressionProblem(expression);
+        if (problem !== null)
+            return `in \`{{${expression}}}\`: ${problem}`;
+    }
+    return text.replaceAll(hole, "").includes("{{") ? "a `{{` without its `}}`" : null;
+}
+
+// EXTERNAL MODULE: ./lib/engine/plan.js
+var engine_plan = __nccwpck_require__(8479);
+;// CONCATENATED MODULE: ./lib/engine/compile.js
+
+
+
+/** A workflow of data as one that runs. */
+function compile(workflow, maxAttempts, hands) {
+    const { name, first, initial, maxVisits, snapshotEvery, graph } = workflow;
+    const phases = Object.entries(workflow.phases).map(([each, shape]) => [
+        each,
+        definitionOf(each, shape, hands),
+    ]);
+    return {
+        ...{ name, first, initial, maxVisits, maxAttempts, snapshotEvery, graph },
+        phases: Object.fromEntries(phases),
+    };
+}
+function definitionOf(name, shape, hands) {
+    if (shape.type === "terminal")
+        return { type: "terminal" };
+    const common = commonOf(name, shape, hands);
+    switch (shape.type) {
+        case "human":
+            return {
+                type: "human",
+                ...common,
+                ...afterHooks(name, shape, hands),
+                human: (state) => requestOf(shape.ask, { ...hands.variables(), state }),
+                onResponse: answering(name, shape.ask),
+                next: nextOf(name, shape.next, hands, shape.ask),
+            };
+        case "consensus": {
+            const voters = Object.keys(shape.voters).map((voter) => [
+                voter,
+                async (context) => voteOf(await hands.vote(name, voter, context)),
+            ]);
+            const { quorum, veto, people, otherwise } = shape;
+            return {
+                ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
+                ...defined({ quorum, veto, people, otherwise }),
+                next: nextOf(name, shape.next, hands, null),
+            };
+        }
+        default:
+            return workerOf(name, shape, common, hands);
+    }
+}
+function workerOf(name, shape, common, hands) {
+    const { ask, parallel } = shape;
+    const isOne = shape.type === "agent" && shape.forEach === undefined && !shape.until;
+    const worker = {
+        ...common,
+        ...defined({ parallel }),
+        after: async (_, { signal }) => {
+            if (!isOne)
+                await hands.gates(name, signal);
+            await hands.hooks(name, shape.after ?? [], signal);
+        },
+        update: updating(name, shape, isOne, hands),
+        ...(ask && {
+            human: (state, output) => {
+                const variables = { ...hands.variables(), state, output };
+                const isAsked = ask.when === undefined || isTrue(compileExpression(ask.when)(variables), ask.when);
+                return isAsked ? requestOf(ask, variables) : null;
+            },
+            onResponse: answering(name, ask),
+        }),
+        next: nextOf(name, shape.next, hands, ask ?? null),
+    };
+    const run = (task) => (context) => hands.run(name, task, context);
+    if (shape.type === "tasks") {
+        const tasks = Object.entries(shape.tasks).map(([task, { dependsOn = [] }]) => [
+            task,
+            { run: run(task), dependsOn },
+        ]);
+        return { type: "tasks", ...worker, tasks: Object.fromEntries(tasks) };
+    }
+    if (isOne)
+        return { type: "tasks", ...worker, tasks: { [engine_plan/* onlyTask */.i]: { run: run(engine_plan/* onlyTask */.i) } } };
+    const { forEach, until } = shape;
+    const each = (context) => hands.run(name, context.task, context);
+    const done = until && compileExpression(until.done);
+    return {
+        ...{ type: "agent", ...worker, run: each },
+        ...(forEach !== undefined && {
+            forEach: (state) => listOf(forEach, { ...hands.variables(), state }),
+        }),
+        ...(until && {
+            until: {
+                most: until.most,
+                done: (state, output) => isTrue(done?.({ ...hands.variables(), state, output }), until.done),
+            },
+        }),
+    };
+}
+function commonOf(name, shape, hands) {
+    const { does, optional, skip, guard, before = [], onError, timeLimits } = shape;
+    const isLet = guard === undefined ? null : compileExpression(guard);
+    return {
+        ...{ does, ...defined({ optional, skip, timeLimits }) },
+        ...(isLet && { guard: (state) => isTrue(isLet({ ...hands.variables(), state }), guard ?? "") }),
+        ...(before.length > 0 && {
+            before: ({ signal }) => hands.hooks(name, before, signal),
+        }),
+        ...(hasHooks(shape) && {
+            finally: async ({ signal }) => {
+                try {
+                    await hands.hooks(name, shape.finally ?? [], signal);
+                }
+                finally {
+                    await hands.close(name);
+                }
+            },
+        }),
+        ...(onError && { onError: policyOf(onError, hands) }),
+    };
+}
+function hasHooks({ before = [], after = [], finally: last = [], }) {
+    return before.length + after.length + last.length > 0;
+}
+function afterHooks(name, { after = [] }, hands) {
+    if (after.length === 0)
+        return {};
+    return { after: ({ signal }) => hands.hooks(name, after, signal) };
+}
+function policyOf(shape, hands) {
+    if (shape.strategy === "fail")
+        return shape;
+    if (shape.strategy === "pause") {
+        const { prompt } = shape;
+        if (prompt === undefined)
+            return { strategy: "pause" };
+        const asked = (error, state) => fillTemplate(prompt, { ...hands.variables(), state, output: { error: error.message } });
+        return { strategy: "pause", prompt: asked };
+    }
+    const { update, ...rest } = shape;
+    if (!update)
+        return rest;
+    const onRetry = (error, draft) => compile_assign(draft, update, { error: error.message }, hands);
+    return { ...rest, onRetry };
+}
+/** What a phase gives is taken over as the shape says; by default what its agent gave as `data`, under its own name. */
+function updating(name, { update }, isOne, hands) {
+    return (output, draft) => {
+        const { data, task } = output;
+        if (update)
+            compile_assign(draft, update, output, hands);
+        else if (data !== null && isOne)
+            draft[name] = data;
+        else if (data !== null)
+            draft[name] = { ...draft[name], [task]: data };
+    };
+}
+function compile_assign(draft, update, output, hands) {
+    for (const [key, expression] of Object.entries(update))
+        draft[key] = compileExpression(expression)({ ...hands.variables(), state: { ...draft }, output });
+}
+function nextOf(name, next, hands, ask) {
+    const key = ask?.saveAs ?? name;
+    if (!("choices" in next)) {
+        const isApproval = ask?.type === "approval";
+        if (!isApproval)
+            return next.length === 1 && next[0] !== undefined ? next[0] : next;
+        // Without another way for it, a no is the end.
+        const choose = (state) => {
+            if (state[key] === "reject")
+                throw rejected(name);
+            return next;
+        };
+        return { to: next, choose };
+    }
+    const choices = next.choices.map((choice) => ({
+        to: choice.to,
+        text: choice.if ?? "",
+        holds: choice.if === null ? null : compileExpression(choice.if),
+    }));
+    return {
+        to: choices.flatMap(({ to }) => to),
+        choose: (state, output) => {
+            const variables = { ...hands.variables(), state, output };
+            const chosen = choices.find(({ holds, text }) => holds === null || isTrue(holds(variables), text));
+            if (!chosen)
+                throw noChoice(name);
+            return chosen.to;
+        },
+    };
+}
+function requestOf(ask, variables) {
+    const { type, choices = [], timeoutMs, onTimeout, remindMs } = ask;
+    const prompt = fillTemplate(ask.prompt, variables);
+    const about = { prompt, ...defined({ timeoutMs, onTimeout, remindAfterMs: remindMs }) };
+    return type === "choice" ? { type, choices, ...about } : { type, ...about };
+}
+function answering(name, { saveAs = name }) {
+    return (response, draft) => {
+        draft[saveAs] = response;
+    };
+}
+function voteOf({ vote, summary }) {
+    return { vote: vote ?? "abstain", reason: summary };
+}
+function isTrue(value, expression) {
+    if (typeof value === "boolean")
+        return value;
+    throw wrongType(expression, "true or false", value);
+}
+function listOf(expression, variables) {
+    const value = compileExpression(expression)(variables);
+    if (Array.isArray(value))
+        return value;
+    throw wrongType(expression, "a list", value);
+}
+function wrongType(expression, wanted, value) {
+    return new errors/* CrunchError */.s({
+        code: "expression_failed",
+        message: `\`${expression}\` has to give ${wanted}, and gave ${JSON.stringify(value)?.slice(0, 100) ?? "nothing"}.`,
+        hint: "Correct the workflow on the default branch, then comment `/crunch`.",
+    });
+}
+function rejected(name) {
+    return new errors/* CrunchError */.s({
+        code: "rejected",
+        message: `\`${name}\` was rejected.`,
+        hint: `Change what was asked about, then comment \`/crunch\` to ask again, or add the label of the phase to go back to.`,
+    });
+}
+function noChoice(name) {
+    return new errors/* CrunchError */.s({
+        code: "unknown_target",
+        message: `None of the conditions in \`next\` of \`${name}\` holds.`,
+        hint: "Add a last entry without `if`, then comment `/crunch`.",
+    });
+}
+/** Without what is undefined: an optional part is there or it is not. */
+function defined(parts) {
+    return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
+;// CONCATENATED MODULE: ./lib/engine/folders.js
+
+
+function createFolders(session, journal, issue) {
+    let idle = null;
+    const taken = new Set();
+    const outputFolder = session.plan.layout.folder(issue);
+    const reserved = new Map();
+    async function take(phase) {
+        const own = phase === undefined ? undefined : reserved.get(phase);
+        if (phase !== undefined && own) {
+            reserved.delete(phase);
+            return own;
+        }
+        const { issue_snapshot: snapshot } = journal.run;
+        const sha = snapshot.head_sha ?? snapshot.base_sha;
+        const kept = idle;
+        idle = null;
+        if (kept?.baseSha === sha) {
+            taken.add(kept);
+            return kept;
+        }
+        await kept?.close();
+        const workspace = await session.workspaces.open(sha, { outputFolder });
+        taken.add(workspace);
+        const files = [];
+        for (const artifact of Object.values(journal.run.artifacts)) {
+            const content = await readArtifact(session.store, issue, artifact);
+            files.push({ path: `${outputFolder}/${artifact.path}`, content });
+        }
+        if (files.length > 0)
+            await workspace.seed(files);
+        return workspace;
+    }
+    async function giveBack(workspace, sha) {
+        const isSoleOne = taken.size === 1 && idle === null;
+        if (!isSoleOne)
+            return drop(workspace);
+        try {
+            await workspace.settle(sha);
+            taken.delete(workspace);
+            idle = workspace;
+        }
+        catch (error) {
+            // The work is committed: what its gates did to the folder must not undo that.
+            session.log.warn(`the next phase gets a new folder: ${(0,errors/* messageOf */.b)(error)}`);
+            await drop(workspace);
+        }
+    }
+    async function drop(workspace) {
+        taken.delete(workspace);
+        await workspace.close();
+    }
+    return {
+        take,
+        giveBack,
+        drop,
+        async reserve(phase) {
+            const workspace = reserved.get(phase) ?? (await take());
+            reserved.set(phase, workspace);
+            return workspace;
+        },
+        async unreserve(phase) {
+            const workspace = reserved.get(phase);
+            reserved.delete(phase);
+            if (workspace)
+                await drop(workspace);
+        },
+        async closeAll() {
+            for (const workspace of [...taken, ...(idle ? [idle] : [])])
+                await workspace.close();
+            taken.clear();
+            idle = null;
+        },
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/outputs.js
+
+/** Every output of the issue after this phase: what earlier phases left, changed by what this one did. */
+function outputsSeen(before, changes) {
+    const seen = new Map();
+    for (const { path, size_bytes } of Object.values(before)) {
+        seen.set(path, { sizeBytes: size_bytes, isBlank: size_bytes === 0 });
+    }
+    for (const { path, content } of changes) {
+        if (content === null)
+            seen.delete(path);
+        else
+            seen.set(path, { sizeBytes: content.length, isBlank: content.toString("utf8").trim() === "" });
+    }
+    return seen;
+}
+function artifactsOf(before, changes) {
+    const artifacts = { ...before };
+    for (const { path, content } of changes) {
+        if (content === null)
+            delete artifacts[path];
+        else
+            artifacts[path] = artifactOf(path, content);
+    }
+    return artifacts;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/gates.js
+
+
+
+
+/**
+ * The gates that have to hold after a phase: its own, and, when the code changed, those of every phase before it,
+ * because what they said was about other code.
+ */
+function gatesAfter(plan, phase, phases, codeChanged) {
+    const own = plan.phases[phase]?.gates ?? [];
+    if (!codeChanged)
+        return own;
+    const earlier = (0,workflow_workflow/* phasesInOrder */.C7)(plan.workflow)
+        .filter(({ name }) => name !== phase && phases[name]?.status === "succeeded")
+        .flatMap(({ name }) => plan.phases[name]?.gates ?? []);
+    return [...earlier, ...own];
+}
+async function evaluateGates(gates, context, clock) {
+    const results = [];
+    for (const gate of gates) {
+        const began = clock.now().getTime();
+        const verdict = await gate.evaluate(context).catch((error) => ({
+            status: "failed",
+            summary: "the gate could not be computed",
+            details: (0,errors/* messageOf */.b)(error),
+        }));
+        const duration_ms = Math.max(0, clock.now().getTime() - began);
+        results.push({ name: gate.name, type: gate.type, phase: gate.phase, ...verdict, duration_ms });
+    }
+    return results;
+}
+/** What the gates of a phase say of the files in a folder, and of what the phase gave. */
+async function gateResults({ session, journal, recorder, issue, phase }, signal, workspace, produced) {
+    const { plan, commands, clock } = session;
+    const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
+    const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
+    const notes = gates.some(({ type }) => type === "notes")
+        ? await allNotes(session, journal, issue.number)
+        : new Map();
+    return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
+}
+/** Also those that were written in earlier sessions. */
+async function allNotes(session, journal, issue) {
+    const notes = new Map();
+    for (const [role, kept] of Object.entries(journal.run.notes)) {
+        const known = session.notes.get(role);
+        notes.set(role, known ?? (await readArtifact(session.store, issue, kept)).toString("utf8"));
+    }
+    for (const [role, text] of session.notes)
+        notes.set(role, text);
+    return notes;
+}
+/** The results of a run by gate: a newer one takes the place of the older. */
+function mergeResults(before, now) {
+    const replaced = new Set(now.map((result) => result.name));
+    return [...before.filter((result) => !replaced.has(result.name)), ...now];
+}
+
+// EXTERNAL MODULE: ./node_modules/picomatch/index.js
+var picomatch = __nccwpck_require__(4006);
+;// CONCATENATED MODULE: ./lib/engine/publish-policy.js
+
+/**
+ * Sorts what the agent changed into code, for the issue's branch, and outputs, for the issue's folder beside the
+ * checkpoints. One path outside what the phase may write refuses all of it: half of a change is no change.
+ */
+function sortChanges(changes, rules) {
+    const kindOf = sorter(rules);
+    const folder = `${rules.layout.folder(rules.issue)}/`;
+    const refused = changes.filter((change) => kindOf(change) === "refused");
+    if (refused.length > 0)
+        return { status: "refused", paths: refused.map(({ path }) => path) };
+    const outputs = changes.filter((change) => kindOf(change) === "output");
+    return {
+        status: "ok",
+        code: changes.filter((change) => kindOf(change) === "code"),
+        outputs: outputs.map((change) => ({ ...change, path: change.path.slice(folder.length) })),
+    };
+}
+/** Those of the changes that the phase may make; the others are left out. */
+function allowedChanges(changes, rules) {
+    const kindOf = sorter(rules);
+    return changes.filter((change) => kindOf(change) !== "refused");
+}
+function sorter(rules) {
+    const folder = `${rules.layout.folder(rules.issue)}/`;
+    const mayWrite = picomatch([...rules.writes], { dot: true });
+    const isProtected = picomatch([...rules.protectedPaths], { dot: true, nocase: true });
+    return ({ path, mode }) => {
+        // A line break would slip through between the globs; nobody names a file so in good faith.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+        if (/[\u0000-\u001f\u007f]/.test(path) || path.split("/").includes("__proto__"))
+            return "refused";
+        if (path.startsWith(folder)) {
+            return isReserved(path.slice(folder.length), rules.layout) || mode === "120000" ? "refused" : "output";
+        }
+        return isOfAnyIssue(path, rules.layout) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
+    };
+}
+/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
+function isReserved(path, { chain }) {
+    const first = path.split("/")[0]?.toLowerCase();
+    return first === chain.toLowerCase() || first === "artifacts" || first === "notes";
+}
+/** Other issues' folders, whatever the repo protects. Some file systems take `.Claude` for `.claude`. */
+function isOfAnyIssue(path, { parent, issueNamed }) {
+    if (parent === "")
+        return issueNamed(path.split("/")[0] ?? "") !== null;
+    return `${path.toLowerCase()}/`.startsWith(`${parent.toLowerCase()}/`);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/secrets.js
+/**
+ * Code is never rewritten: a program with a part blacked out is another program, and the gates would have judged a
+ * third. So a secret in it fails the phase. What was in a file before is not the agent's doing.
+ */
+async function secretInCode(code, workspace, redact) {
+    for (const { path, content } of code) {
+        if (redact(path) !== path)
+            return { path: redact(path), line: null };
+        if (content === null || !holdsSecret(content, redact))
+            continue;
+        const before = await workspace.contentBefore(path);
+        const line = addedSecret(secrets_textOf(content), before && secrets_textOf(before), redact);
+        if (line !== "none")
+            return { path, line };
+    }
+    return null;
+}
+function holdsSecret(content, redact) {
+    const text = secrets_textOf(content);
+    return redact(text) !== text;
+}
+/** The line that adds a secret; null when it is spread over several, `none` when all of it was there before. */
+function addedSecret(text, before, redact) {
+    const known = new Set(before?.split("\n"));
+    const at = text.split("\n").findIndex((line) => !known.has(line) && redact(line) !== line);
+    if (at !== -1)
+        return at + 1;
+    return before !== null && redact(before) !== before ? "none" : null;
+}
+/** Bytes that are no text are searched as well: each as a character of its own. */
+function secrets_textOf(content) {
+    return content.includes(0) ? content.toString("latin1") : content.toString("utf8");
+}
+/** An output or note without secrets. They are for reading, so a part blacked out does no harm; a binary is refused. */
+function withoutSecrets(file, redact) {
+    const { content } = file;
+    if (redact(file.path) !== file.path)
+        return null;
+    if (content === null || !holdsSecret(content, redact))
+        return file;
+    return content.includes(0) ? null : { ...file, content: Buffer.from(redact(content.toString("utf8"))) };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/judgement.js
+
+
+
+/** Looks at what the agent did and left, and keeps all of it or nothing. */
+async function judge(session, issue, phase, workspace, result) {
+    const nothing = { code: [], outputs: [] };
+    const ended = agentFailure(result);
+    if (ended)
+        return { produced: nothing, failure: ended };
+    let changes;
+    try {
+        changes = await workspace.changes();
+    }
+    catch (error) {
+        if (!(error instanceof errors/* CrunchError */.s))
+            throw error;
+        return { produced: nothing, failure: { code: error.code, message: error.message, hint: error.hint } };
+    }
+    const sorted = sortChanges(changes, {
+        layout: session.plan.layout,
+        issue,
+        writes: phase.writes,
+        protectedPaths: session.plan.protectedPaths,
+    });
+    if (sorted.status === "refused") {
+        const listed = sorted.paths
+            .slice(0, 10)
+            .map((path) => `\`${session.redact(path).replace(/[`\r\n]/g, "?")}\``);
+        const failure = {
+            code: "path_not_allowed",
+            message: `The agent changed what it must not: ${listed.join(", ")}. Nothing of this attempt was kept.`,
+            hint: "Allow the path with `writes` or `protected_paths` in .github/crunch.yml, or comment `/crunch` to try again.",
+        };
+        return { produced: nothing, failure };
+    }
+    const secret = await secretInCode(sorted.code, workspace, session.redact);
+    if (secret)
+        return { produced: nothing, failure: secretFailure(secret) };
+    const outputs = sorted.outputs.map((file) => withoutSecrets(file, session.redact));
+    return {
+        produced: { code: sorted.code, outputs: outputs.filter((file) => file !== null) },
+        failure: unmet(result),
+    };
+}
+function secretFailure({ path, line }) {
+    const where = `\`${path.replace(/[`\r\n]/g, "?")}\`${line === null ? "" : `, line ${line}`}`;
+    return {
+        code: "secret_in_code",
+        message: `The agent wrote something that looks like a secret into ${where}. Nothing of this attempt was kept.`,
+        hint: "If it is one, replace it: it has left its place. If it is none, write it in another way. Then comment `/crunch`.",
+    };
+}
+function agentFailure(result) {
+    if (result.status === "succeeded")
+        return null;
+    const hint = "Comment `/crunch` to try again; the notes so far are kept for the next attempt.";
+    return { code: `agent_${result.status}`, message: result.summary, hint };
+}
+function unmet(result) {
+    const names = Object.entries(result.acceptanceCriteria)
+        .filter(([, isMet]) => !isMet)
+        .map(([name]) => name);
+    if (names.length === 0)
+        return null;
+    const message = `The agent says it is complete, but these acceptance criteria are not met: ${names.join(", ")}.`;
+    return { code: "acceptance_unmet", message, hint: "Comment `/crunch` to let it go on." };
+}
+function gateFailure(failed) {
+    if (failed.length === 0)
+        return null;
+    const message = `Not passed: ${failed.map((gate) => `${gate.name} (${gate.summary})`).join("; ")}`;
+    return { code: "gate_failed", message, hint: "Comment `/crunch` to let the agent try again from here." };
 }
 
 ;// CONCATENATED MODULE: ./node_modules/mdurl/lib/decode.mjs
@@ -50912,7 +58179,7 @@ Url.prototype.parseHost = function (host) {
   if (host) { this.hostname = host }
 }
 
-/* harmony default export */ const parse = (urlParse);
+/* harmony default export */ const lib_parse = (urlParse);
 
 ;// CONCATENATED MODULE: ./node_modules/mdurl/index.mjs
 
@@ -52126,7 +59393,7 @@ function asciiTrim (str) {
 // so plugins won't have to depend on them explicitly, which reduces their
 // bundled size (e.g. a browser build).
 //
-const lib = { mdurl: mdurl_namespaceObject, ucmicro: uc_micro_namespaceObject }
+const utils_lib = { mdurl: mdurl_namespaceObject, ucmicro: uc_micro_namespaceObject }
 
 
 
@@ -57747,7 +65014,7 @@ function createNormalizer () {
 
 // Schemas compiler. Build regexps.
 //
-function compile (self) {
+function linkify_it_compile (self) {
   // Load & clone RE patterns.
   const re = self.re = lib_re(self.__opts__)
 
@@ -57972,7 +65239,7 @@ function LinkifyIt (schemas, options) {
 
   this.re = {}
 
-  compile(this)
+  linkify_it_compile(this)
 }
 
 /** chainable
@@ -57984,7 +65251,7 @@ function LinkifyIt (schemas, options) {
  **/
 LinkifyIt.prototype.add = function add (schema, definition) {
   this.__schemas__[schema] = definition
-  compile(this)
+  linkify_it_compile(this)
   return this
 }
 
@@ -58218,7 +65485,7 @@ LinkifyIt.prototype.tlds = function tlds (list, keepOld) {
   if (!keepOld) {
     this.__tlds__ = list.slice()
     this.__tlds_replaced__ = true
-    compile(this)
+    linkify_it_compile(this)
     return this
   }
 
@@ -58229,7 +65496,7 @@ LinkifyIt.prototype.tlds = function tlds (list, keepOld) {
     })
     .reverse()
 
-  compile(this)
+  linkify_it_compile(this)
   return this
 }
 
@@ -58516,7 +65783,7 @@ function validateLink (url) {
 const RECODE_HOSTNAME_FOR = ['http:', 'https:', 'mailto:']
 
 function normalizeLink (url) {
-  const parsed = parse(url, true)
+  const parsed = lib_parse(url, true)
 
   if (parsed.hostname) {
     // Encode hostnames in urls like:
@@ -58536,7 +65803,7 @@ function normalizeLink (url) {
 }
 
 function normalizeLinkText (url) {
-  const parsed = parse(url, true)
+  const parsed = lib_parse(url, true)
 
   if (parsed.hostname) {
     // Encode hostnames in urls like:
@@ -59042,6 +66309,94 @@ MarkdownIt.prototype.renderInline = function (src, env) {
 ;// CONCATENATED MODULE: ./node_modules/markdown-it/index.mjs
 
 
+;// CONCATENATED MODULE: ./lib/gates/notes-status.js
+
+const parser = new markdown_it_lib({ html: true });
+function notes_status_sectionsOf(markdown) {
+    const sections = [];
+    let open = [];
+    let isHeading = false;
+    for (const token of parser.parse(markdown, {})) {
+        // A heading inside a quote or a list is part of what is said there.
+        if (token.level === 0 && token.type === "heading_open") {
+            const level = Number(token.tag.slice(1));
+            const section = { title: "", level, lines: [], hasCode: false };
+            sections.push(section);
+            open = [...open.filter((outer) => outer.level < level), section];
+            isHeading = true;
+        }
+        else if (token.type === "heading_close")
+            isHeading = false;
+        else if (isHeading)
+            for (const section of open.slice(-1))
+                section.title += oneLine(shownText(token));
+        else if (token.type === "fence" || token.type === "code_block") {
+            if (token.content.trim() !== "")
+                for (const section of open)
+                    section.hasCode = true;
+        }
+        else
+            for (const section of open)
+                section.lines.push(...writtenLines(shownText(token)));
+    }
+    return sections;
+}
+/** Whether a text begins with these words, whatever their case. */
+function beginsWith(text, words) {
+    const [whole, start] = [oneLine(text).toLowerCase(), oneLine(words).toLowerCase()];
+    return whole.startsWith(start) && !/^[\p{L}\p{N}]/u.test(whole.slice(start.length));
+}
+/** What the notes say under `Status`. Where they say it again, the last one counts: notes are continued. */
+function notesStatus(markdown) {
+    const lines = notes_status_sectionsOf(markdown)
+        .filter(({ title }) => beginsWith(title, "status"))
+        .flatMap(({ lines }) => lines);
+    const last = (read) => lines.reduce((found, line) => read(line) ?? found, null);
+    return { step: last(stepIn), verdict: last(verdictIn) };
+}
+function stepIn(line) {
+    const said = /^step completed\s*:(.*)$/i.exec(line)?.[1]?.replace(/\([^)]*\)\s*$/, "") ?? "";
+    const step = said.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
+    return step === "" ? null : step;
+}
+/** The first word decides. A list of both, as in the template, is no verdict. */
+function verdictIn(line) {
+    const [, said] = /^verdict\b[^:]*:[\s*_`]*(approved|findings)\b(?!\s*[|/])/i.exec(line) ?? [];
+    if (said === undefined)
+        return null;
+    return said.toLowerCase() === "approved" ? "APPROVED" : "FINDINGS";
+}
+/** The text of a block as a reader sees it, without HTML and so without its comments. */
+function shownText({ type, content, children }) {
+    if (type === "html_block")
+        return content.replace(/<!--[\s\S]*?(?:-->|$)|<[^>]*>/g, "");
+    if (type !== "inline")
+        return "";
+    return (children ?? [])
+        .map((child) => {
+        if (child.type === "softbreak" || child.type === "hardbreak")
+            return "\n";
+        return child.type === "html_inline" ? "" : child.content;
+    })
+        .join("");
+}
+const placeholder = /\{[^{}]*\}/g;
+const nothing = new Set(["todo", "tbd", "n/a"]);
+/** The lines that somebody wrote: no placeholders, no labels of placeholders, no words for "still to come". */
+function writtenLines(text) {
+    const marked = text.replace(placeholder, "\0");
+    return marked.split("\n").flatMap((each) => {
+        const line = oneLine(each.replaceAll("\0", ""));
+        const isLabel = each.includes("\0") && line.endsWith(":");
+        const bare = line.toLowerCase().replace(/[^\p{L}\p{N}/]/gu, "");
+        const saysSomething = /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(line) && !nothing.has(bare);
+        return saysSomething && !isLabel ? [line] : [];
+    });
+}
+function oneLine(text) {
+    return text.replace(/\s+/g, " ").trim();
+}
+
 ;// CONCATENATED MODULE: ./lib/engine/visible-text.js
 
 /**
@@ -59058,7 +66413,7 @@ function visibleMarkdown(markdown) {
     const text = visibleText(markdown).replace(/<!--[\s\S]*?(?:-->|$)/g, "");
     return withoutDefinitions(text);
 }
-const parser = new markdown_it_lib({ html: true });
+const visible_text_parser = new markdown_it_lib({ html: true });
 const shownAs = new Set([
     ...["inline", "heading_open", "fence", "code_block", "html_block", "hr", "table_open"],
 ]);
@@ -59071,7 +66426,7 @@ function withoutDefinitions(text) {
         return text;
     const lines = text.split(/\r\n|\r|\n/);
     const shown = new Set();
-    for (const { type, map } of parser.parse(lines.join("\n"), {})) {
+    for (const { type, map } of visible_text_parser.parse(lines.join("\n"), {})) {
         if (!shownAs.has(type) || map === null)
             continue;
         for (let line = map[0]; line < map[1]; line++)
@@ -59093,94 +66448,165 @@ function addressIn(line, seen) {
 ;// CONCATENATED MODULE: ./lib/engine/agent-context.js
 
 /** What the agent is told. The issue's text is data from outside: what a person can't see is left out of it. */
-function agentContext(session, claim, issue, workspace, notes) {
-    const summaries = Object.values(claim.agent_outputs).flatMap((tasks) => Object.entries(tasks).map(([task, output]) => [task, output.output_summary]));
+function agentContext(task, context, workspace, previous) {
+    const { session, journal, issue, phase } = task;
+    const { agent_outputs, issue_snapshot: text } = journal.run;
+    const summaries = Object.values(agent_outputs).flatMap((outputs) => Object.entries(outputs).map(([label, output]) => [label, output.output_summary]));
     return {
         protocol: 1,
         repository: session.repository,
-        phase: claim.workflow_state.current_phase,
-        phase_version: claim.phase_version,
-        attempt: claim.workflow_state.phase_attempt,
+        phase,
+        phase_version: context.version,
+        attempt: context.attempt,
         issue: {
             number: issue.number,
-            title: visibleText(issue.title),
-            body: visibleMarkdown(issue.body),
-            labels: issue.labels.map(visibleText),
+            title: visibleText(text.title),
+            body: visibleMarkdown(text.body),
+            labels: text.labels.map(visibleText),
             url: issue.url,
         },
         workspace: workspace.directory,
         output_folder: session.plan.layout.folder(issue.number),
-        checkpoint_id: claim.checkpoint_id,
-        previous: {
-            summaries: Object.fromEntries(summaries),
-            notes,
-            error: previousError(claim),
-            gates: failedGates(claim),
-        },
+        checkpoint_id: task.recorder.latest?.checkpoint_id ?? "",
+        task: { name: task.name, does: task.does, role: task.role, kind: task.kind, item: context.item },
+        state: context.state,
+        previous: { summaries: Object.fromEntries(summaries), ...previous, gates: failedGates(task) },
     };
 }
 /** What they printed is what the agent has to put right. */
-function failedGates({ governance_results, workflow_state: { current_phase } }) {
-    return governance_results.quality_gates
-        .filter(({ phase, status }) => phase === current_phase && status === "failed")
+function failedGates({ journal, phase }) {
+    return journal.run.governance_results.quality_gates
+        .filter((gate) => gate.phase === phase && gate.status === "failed")
         .map(({ name, summary, details }) => ({ name, summary, details }));
 }
-function previousError(claim) {
-    const error = claim.metadata.previous_error;
-    return typeof error === "string" ? error : null;
+
+;// CONCATENATED MODULE: ./lib/engine/conflicts.js
+
+/** Whether the task changed what another one has changed since it began. Then it does its work again on top of that. */
+async function conflictOf(task, workspace, mark) {
+    const { journal, phase, name, kind, session, recorder } = task;
+    const others = journal.changedSince(mark);
+    if (kind === "vote" || others.size === 0)
+        return null;
+    const changes = await changesOf(workspace);
+    const paths = changes.map(({ path }) => path).filter((path) => others.has(path));
+    if (paths.length === 0)
+        return null;
+    const listed = paths.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
+    const message = `While this was being done, another task changed the same files: ${listed.join(", ")}. They are in the workspace as that one left them; do the work on top of that.`;
+    const { acp_state } = journal.run;
+    const id = conflictId(task);
+    journal.keep({
+        acp_state: {
+            ...acp_state,
+            conflicts_in_progress: [...new Set([...acp_state.conflicts_in_progress, id])],
+        },
+    });
+    recorder.tell({ type: "conflict:started", phase, task: name, paths });
+    session.log.info(`${phase}: ${message}`, { event: "conflict", issue: task.issue.number, phase });
+    if (session.plan.checkpoints.conflictEvents)
+        await recorder.save({ type: "PRE", trigger: "conflict_start", outcome: null, phase });
+    return { paths, message };
+}
+/** What the agent changed; nothing where that can't be read, which is found out when it is judged. */
+async function changesOf(workspace) {
+    try {
+        return await workspace.changes();
+    }
+    catch (error) {
+        if (error instanceof errors/* CrunchError */.s)
+            return [];
+        throw error;
+    }
+}
+/** A folder with what others have changed meanwhile, and with the task's own changes on top. */
+async function onTop({ folders }, workspace) {
+    const changes = await changesOf(workspace);
+    const place = await folders.take();
+    if (changes.length > 0)
+        await place.apply(changes);
+    return place;
+}
+/** The work was done again, on top of what the other had changed. */
+async function resolved(task) {
+    const { journal, recorder, phase, name } = task;
+    const { acp_state } = journal.run;
+    const id = conflictId(task);
+    const conflicts_in_progress = acp_state.conflicts_in_progress.filter((each) => each !== id);
+    journal.keep({ acp_state: { ...acp_state, conflicts_in_progress } });
+    recorder.tell({ type: "conflict:resolved", phase, task: name });
+    if (task.session.plan.checkpoints.conflictEvents)
+        await recorder.save({ type: "PRE", trigger: "conflict_resolved", outcome: null, phase });
+}
+const conflictId = ({ phase, name }) => `${phase}/${name}`;
+function tooManyConflicts({ paths }) {
+    return new errors/* CrunchError */.s({
+        code: "conflict",
+        message: `Other tasks kept changing the same files: ${paths.slice(0, 10).join(", ")}.`,
+        hint: "Let the phases run one after the other, or keep them to paths of their own with `writes`. Then comment `/crunch`.",
+    });
 }
 
-// EXTERNAL MODULE: ./node_modules/picomatch/index.js
-var picomatch = __nccwpck_require__(4006);
-;// CONCATENATED MODULE: ./lib/engine/publish-policy.js
+;// CONCATENATED MODULE: ./lib/engine/agent-record.js
 
-/**
- * Sorts what the agent changed into code, for the issue's branch, and outputs, for the issue's folder beside the
- * checkpoints. One path outside what the phase may write refuses all of it: half of a change is no change.
- */
-function sortChanges(changes, rules) {
-    const kindOf = sorter(rules);
-    const folder = `${rules.layout.folder(rules.issue)}/`;
-    const refused = changes.filter((change) => kindOf(change) === "refused");
-    if (refused.length > 0)
-        return { status: "refused", paths: refused.map(({ path }) => path) };
-    const outputs = changes.filter((change) => kindOf(change) === "output");
+
+
+function doerOf({ session, agent, phase, name, issue }) {
+    const label = name === engine_plan/* onlyTask */.i ? phase : `${phase}/${name}`;
+    const folder = session.plan.layout.folder(issue.number);
+    return { agent: agent.name, label, at: session.clock.now().toISOString(), folder };
+}
+/** What a checkpoint says about an agent that has ended. */
+function agentRecord(run, { agent, label, at, folder }, result, produced) {
+    const succeeded = result.status === "succeeded";
+    const before = run.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
+    const main = result.outputs[0]?.path ?? produced.outputs[0]?.path ?? null;
     return {
-        status: "ok",
-        code: changes.filter((change) => kindOf(change) === "code"),
-        outputs: outputs.map((change) => ({ ...change, path: change.path.slice(folder.length) })),
+        agent_states: {
+            ...run.agent_states,
+            [agent]: {
+                status: succeeded ? "complete" : "failed",
+                token_usage: {
+                    input: before.input + result.tokenUsage.input,
+                    output: before.output + result.tokenUsage.output,
+                },
+                tool_invocations: [],
+                summary: result.summary,
+            },
+        },
+        agent_outputs: {
+            ...run.agent_outputs,
+            [agent]: {
+                ...run.agent_outputs[agent],
+                [label]: {
+                    completed_at: at,
+                    output_summary: result.summary,
+                    output_location: main === null ? null : locationOf(folder, main),
+                },
+            },
+        },
+        artifacts: artifactsOf(run.artifacts, produced.outputs),
+        acceptance_criteria: { ...run.acceptance_criteria, ...result.acceptanceCriteria },
     };
 }
-/** Those of the changes that the phase may make; the others are left out. */
-function allowedChanges(changes, rules) {
-    const kindOf = sorter(rules);
-    return changes.filter((change) => kindOf(change) !== "refused");
-}
-function sorter(rules) {
-    const folder = `${rules.layout.folder(rules.issue)}/`;
-    const mayWrite = picomatch([...rules.writes], { dot: true });
-    const isProtected = picomatch([...rules.protectedPaths], { dot: true, nocase: true });
-    return ({ path, mode }) => {
-        // A line break would slip through between the globs; nobody names a file so in good faith.
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-        if (/[\u0000-\u001f\u007f]/.test(path) || path.split("/").includes("__proto__"))
-            return "refused";
-        if (path.startsWith(folder)) {
-            return isReserved(path.slice(folder.length), rules.layout) || mode === "120000" ? "refused" : "output";
-        }
-        return isOfAnyIssue(path, rules.layout) || isProtected(path) || !mayWrite(path) ? "refused" : "code";
+/** Notes for the checkpoint and for the store; no new notes leave the old ones. */
+function notesRecord(before, role, notes) {
+    if (notes === null || notes.trim() === "")
+        return { notes: before, files: [] };
+    const path = `notes/${role}.md`;
+    const content = Buffer.from(notes);
+    return {
+        notes: { ...before, [role]: artifactOf(path, content) },
+        files: [{ path, mode: "100644", content, status: "modified" }],
     };
 }
-/** Crunch's own part of an issue's folder. A file of that name would take the place of the whole folder. */
-function isReserved(path, { chain }) {
-    const first = path.split("/")[0]?.toLowerCase();
-    return first === chain.toLowerCase() || first === "artifacts" || first === "notes";
+const progressKept = 20;
+function progressKeptOf(progress) {
+    return progress.slice(-progressKept).map((line) => ({ ...line }));
 }
-/** Other issues' folders, whatever the repo protects. Some file systems take `.Claude` for `.claude`. */
-function isOfAnyIssue(path, { parent, issueNamed }) {
-    if (parent === "")
-        return issueNamed(path.split("/")[0] ?? "") !== null;
-    return `${path.toLowerCase()}/`.startsWith(`${parent.toLowerCase()}/`);
+/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
+function locationOf(folder, path) {
+    return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/put-budget.js
@@ -59189,12 +66615,12 @@ const forTheRest = 1024 * 1024;
 /** A checkpoint itself has a limit too, and names every file. */
 const mostForNames = 4 * 1024 * 1024;
 /** Those of the files that one checkpoint has room for, the smallest first: more of the work is kept that way. */
-function fittingFiles(files, claim, { maxPutBytes, layout }) {
-    const checkpointSize = 2 * Buffer.byteLength(JSON.stringify(claim));
+function fittingFiles(files, { issue, run }, { maxPutBytes, layout }) {
+    const checkpointSize = 2 * Buffer.byteLength(JSON.stringify(run));
     let room = maxPutBytes - checkpointSize - Math.min(forTheRest, maxPutBytes / 2);
     let roomForNames = mostForNames;
     const kept = new Set();
-    const folder = `${layout.folder(claim.issue_number)}/`;
+    const folder = `${layout.folder(issue)}/`;
     for (const file of [...files].sort((a, b) => sizeOf(a) - sizeOf(b))) {
         const name = 300 + 2 * Buffer.byteLength(file.path);
         // An output may be written twice: where it lies, and by its hash.
@@ -59210,50 +66636,6 @@ function sizeOf({ content }) {
     return content?.length ?? 0;
 }
 
-;// CONCATENATED MODULE: ./lib/engine/secrets.js
-/**
- * Code is never rewritten: a program with a part blacked out is another program, and the gates would have judged a
- * third. So a secret in it fails the phase. What was in a file before is not the agent's doing.
- */
-async function secretInCode(code, workspace, redact) {
-    for (const { path, content } of code) {
-        if (redact(path) !== path)
-            return { path: redact(path), line: null };
-        if (content === null || !holdsSecret(content, redact))
-            continue;
-        const before = await workspace.contentBefore(path);
-        const line = addedSecret(secrets_textOf(content), before && secrets_textOf(before), redact);
-        if (line !== "none")
-            return { path, line };
-    }
-    return null;
-}
-function holdsSecret(content, redact) {
-    const text = secrets_textOf(content);
-    return redact(text) !== text;
-}
-/** The line that adds a secret; null when it is spread over several, `none` when all of it was there before. */
-function addedSecret(text, before, redact) {
-    const known = new Set(before?.split("\n"));
-    const at = text.split("\n").findIndex((line) => !known.has(line) && redact(line) !== line);
-    if (at !== -1)
-        return at + 1;
-    return before !== null && redact(before) !== before ? "none" : null;
-}
-/** Bytes that are no text are searched as well: each as a character of its own. */
-function secrets_textOf(content) {
-    return content.includes(0) ? content.toString("latin1") : content.toString("utf8");
-}
-/** An output or note without secrets. They are for reading, so a part blacked out does no harm; a binary is refused. */
-function withoutSecrets(file, redact) {
-    const { content } = file;
-    if (redact(file.path) !== file.path)
-        return null;
-    if (content === null || !holdsSecret(content, redact))
-        return file;
-    return content.includes(0) ? null : { ...file, content: Buffer.from(redact(content.toString("utf8"))) };
-}
-
 ;// CONCATENATED MODULE: ./lib/engine/partial-work.js
 
 
@@ -59265,7 +66647,7 @@ function withoutSecrets(file, redact) {
  * only, never to a branch. Work that can't be read (a link that leads outside) or is too large is left behind: saving
  * the rest of the checkpoint matters more.
  */
-async function capturePartialWork(session, claim, phase, workspace) {
+async function capturePartialWork(session, about, phase, workspace) {
     let changes;
     try {
         changes = await workspace.changes();
@@ -59277,9 +66659,9 @@ async function capturePartialWork(session, claim, phase, workspace) {
         session.log.warn(remark);
         return { partial_work: [], files: [], remark };
     }
-    const allowed = allowedChanges(changes, rulesOf(session, claim, phase));
+    const allowed = allowedChanges(changes, rulesOf(session, about.issue, phase));
     const clean = allowed.filter(({ path, content }) => isClean(path, content, session.redact));
-    const files = fittingFiles(clean, claim, session.plan);
+    const files = fittingFiles(clean, about, session.plan);
     const remark = remarkOf(changes.length - clean.length, clean.length - files.length);
     if (remark !== null)
         session.log.warn(remark);
@@ -59298,9 +66680,9 @@ function remarkOf(refused, tooMuch) {
 function isClean(path, content, redact) {
     return redact(path) === path && (content === null || !holdsSecret(content, redact));
 }
-function rulesOf(session, claim, phase) {
+function rulesOf(session, issue, phase) {
     const { layout, protectedPaths } = session.plan;
-    return { layout, issue: claim.issue_number, writes: phase.writes, protectedPaths };
+    return { layout, issue, writes: phase.writes, protectedPaths };
 }
 function partialFile({ path, mode, status, content }) {
     const hash = content === null ? null : sha256(content);
@@ -59310,311 +66692,26 @@ function partialFile({ path, mode, status, content }) {
  * Puts unfinished work back where it was, as changes of the agent that goes on with it. The checkpoint may be forged,
  * or from a time when the phase was allowed more: what it may not write now refuses all of it.
  */
-async function restorePartialWork(session, claim, phase, workspace) {
+async function restorePartialWork(session, about, work, phase, workspace) {
     const changes = [];
-    for (const { path, mode, status, hash } of claim.partial_work) {
-        const content = hash === null ? null : await readArtifact(session.store, claim.issue_number, { path, hash });
+    for (const { path, mode, status, hash } of work) {
+        const content = hash === null ? null : await readArtifact(session.store, about.issue, { path, hash });
         changes.push({ path, mode, status, content });
     }
-    const allowed = new Set(allowedChanges(changes, rulesOf(session, claim, phase)));
+    const allowed = new Set(allowedChanges(changes, rulesOf(session, about.issue, phase)));
     const refused = changes.filter((change) => !allowed.has(change)).map(({ path }) => path);
     if (refused.length > 0)
-        throw notAllowed(claim, refused);
+        throw notAllowed(about.name, refused);
     if (changes.length > 0)
         await workspace.apply(changes);
 }
-function notAllowed({ workflow_state }, paths) {
+function notAllowed(phase, paths) {
     const listed = paths.slice(0, 10).map((path) => JSON.stringify(path.slice(0, 200)));
     return new errors/* CrunchError */.s({
         code: "partial_work_refused",
-        message: `The unfinished work of ${workflow_state.current_phase} was not restored: the phase may not write ${listed.join(", ")}.`,
+        message: `The unfinished work of ${phase} was not restored: the phase may not write ${listed.join(", ")}.`,
         hint: "Allow the path with `writes` in .github/crunch.yml if it is right, or comment `/crunch rollback <id>` with a checkpoint before this work.",
     });
-}
-
-;// CONCATENATED MODULE: ./lib/engine/agent-work.js
-
-
-
-/** Runs a phase's agent; one that is complete by the checkpoint is not run again: its result is taken from there. */
-async function agentWork(session, claim, options) {
-    const { issue, agent, workspace } = options;
-    const name = claim.workflow_state.current_phase;
-    const recorded = recordedResult(claim, agent.name);
-    if (recorded) {
-        session.log.info(`${name}: the agent had finished before`, {
-            event: "kept",
-            issue: issue.number,
-            phase: name,
-        });
-        return recorded;
-    }
-    return agent.runner.run({
-        context: agentContext(session, claim, issue, workspace, await notesFor(session, claim, agent.name)),
-        timeoutMs: agent.timeoutMs,
-        signal: session.signal,
-        onProgress: options.onProgress,
-    });
-}
-/** A folder with the files of the checkpoint: code, earlier outputs, and what a stopped attempt had done so far. */
-async function workspaceFor(session, claim, phase) {
-    const { issue_snapshot: snapshot, issue_number: issue } = claim;
-    const sha = snapshot.head_sha ?? snapshot.base_sha;
-    if (session.workspace?.baseSha === sha)
-        return session.workspace;
-    await session.workspace?.close();
-    const outputFolder = session.plan.layout.folder(issue);
-    const workspace = await session.workspaces.open(sha, { outputFolder });
-    session.workspace = workspace;
-    const files = [];
-    for (const artifact of Object.values(claim.artifacts)) {
-        const content = await readArtifact(session.store, issue, artifact);
-        files.push({ path: `${outputFolder}/${artifact.path}`, content });
-    }
-    if (files.length > 0)
-        await workspace.seed(files);
-    await restorePartialWork(session, claim, phase, workspace);
-    return workspace;
-}
-function recordedResult(claim, agent) {
-    const name = claim.workflow_state.current_phase;
-    const node = claim.execution_graph.node_states[name];
-    if (node?.status !== "complete")
-        return null;
-    const location = claim.agent_outputs[agent]?.[name]?.output_location ?? null;
-    return {
-        status: "succeeded",
-        exitCode: 0,
-        summary: node.result ?? "",
-        outputs: location === null ? [] : [{ name, path: location, summary: "" }],
-        // Counted when it ran.
-        tokenUsage: { input: 0, output: 0 },
-        acceptanceCriteria: claim.acceptance_criteria,
-        notes: null,
-        progress: claim.progress,
-        outputTail: "",
-        durationMs: 0,
-    };
-}
-async function notesFor(session, claim, agent) {
-    const known = session.notes.get(agent);
-    if (known !== undefined)
-        return known;
-    const notes = Object.hasOwn(claim.notes, agent) ? claim.notes[agent] : undefined;
-    return notes ? (await readArtifact(session.store, claim.issue_number, notes)).toString("utf8") : null;
-}
-
-// EXTERNAL MODULE: ./lib/whole-characters.js
-var whole_characters = __nccwpck_require__(9189);
-;// CONCATENATED MODULE: ./lib/engine/outputs.js
-
-/** Every output of the issue after this phase: what earlier phases left, changed by what this one did. */
-function outputsSeen(claim, changes) {
-    const seen = new Map();
-    for (const { path, size_bytes } of Object.values(claim.artifacts)) {
-        seen.set(path, { sizeBytes: size_bytes, isBlank: size_bytes === 0 });
-    }
-    for (const { path, content } of changes) {
-        if (content === null)
-            seen.delete(path);
-        else
-            seen.set(path, { sizeBytes: content.length, isBlank: content.toString("utf8").trim() === "" });
-    }
-    return seen;
-}
-function artifactsOf(before, changes) {
-    const artifacts = { ...before };
-    for (const { path, content } of changes) {
-        if (content === null)
-            delete artifacts[path];
-        else
-            artifacts[path] = artifactOf(path, content);
-    }
-    return artifacts;
-}
-
-;// CONCATENATED MODULE: ./lib/engine/agent-record.js
-
-
-
-/** What a checkpoint says about an agent that has ended. */
-function agentRecord(session, claim, agent, result, produced) {
-    const now = session.clock.now().toISOString();
-    const folder = session.plan.layout.folder(claim.issue_number);
-    const name = claim.workflow_state.current_phase;
-    const succeeded = result.status === "succeeded";
-    const before = claim.agent_states[agent]?.token_usage ?? { input: 0, output: 0 };
-    const main = result.outputs[0]?.path ?? produced.outputs[0]?.path ?? null;
-    const node = claim.execution_graph.node_states[name];
-    return {
-        agent_states: {
-            ...claim.agent_states,
-            [agent]: {
-                status: succeeded ? "complete" : "failed",
-                token_usage: {
-                    input: before.input + result.tokenUsage.input,
-                    output: before.output + result.tokenUsage.output,
-                },
-                tool_invocations: [],
-                summary: result.summary,
-            },
-        },
-        agent_outputs: {
-            ...claim.agent_outputs,
-            [agent]: {
-                ...claim.agent_outputs[agent],
-                [name]: {
-                    completed_at: now,
-                    output_summary: result.summary,
-                    output_location: main === null ? null : locationOf(folder, main),
-                },
-            },
-        },
-        artifacts: artifactsOf(claim.artifacts, produced.outputs),
-        files_modified: [...produced.code].map(({ path, status }) => ({ path, status, staged: true })),
-        execution_graph: {
-            ...claim.execution_graph,
-            completed_batches: succeeded ? [1] : [],
-            node_states: node
-                ? {
-                    ...claim.execution_graph.node_states,
-                    [name]: {
-                        ...node,
-                        status: succeeded ? "complete" : "failed",
-                        completed_at: now,
-                        result: result.summary,
-                    },
-                }
-                : claim.execution_graph.node_states,
-        },
-        metadata: succeeded ? {} : { output_tail: (0,whole_characters/* endOf */.p)(result.outputTail, 4000) },
-    };
-}
-/** An agent's notes for the checkpoint and for the store; no new notes leave the old ones. */
-function notesRecord(claim, agent, notes) {
-    if (notes === null || notes.trim() === "")
-        return { notes: claim.notes, files: [] };
-    const path = `notes/${agent}.md`;
-    const content = Buffer.from(notes);
-    return {
-        notes: { ...claim.notes, [agent]: artifactOf(path, content) },
-        files: [{ path, mode: "100644", content, status: "modified" }],
-    };
-}
-/** Agents name their outputs by the path in the workspace or in the folder; here it is always the former. */
-function locationOf(folder, path) {
-    return path.startsWith(`${folder}/`) ? path : `${folder}/${path}`;
-}
-
-;// CONCATENATED MODULE: ./lib/engine/gates.js
-
-
-/**
- * The gates that have to hold after a phase: its own, and, when the code changed, those of every phase before it,
- * because what they said was about other code.
- */
-function gatesAfter(plan, phase, phases, codeChanged) {
-    const own = plan.phases[phase]?.gates ?? [];
-    if (!codeChanged)
-        return own;
-    const earlier = (0,workflow_workflow/* phasesInOrder */.C)(plan.workflow)
-        .filter(({ name }) => name !== phase && phases[name]?.status === "succeeded")
-        .flatMap(({ name }) => plan.phases[name]?.gates ?? []);
-    return [...earlier, ...own];
-}
-async function evaluateGates(gates, context, clock) {
-    const results = [];
-    for (const gate of gates) {
-        const began = clock.now().getTime();
-        const verdict = await gate.evaluate(context).catch((error) => ({
-            status: "failed",
-            summary: "the gate could not be computed",
-            details: (0,errors/* messageOf */.b)(error),
-        }));
-        const duration_ms = Math.max(0, clock.now().getTime() - began);
-        results.push({ name: gate.name, type: gate.type, phase: gate.phase, ...verdict, duration_ms });
-    }
-    return results;
-}
-/** The results of a run by gate: a newer one takes the place of the older. */
-function mergeResults(before, now) {
-    const replaced = new Set(now.map((result) => result.name));
-    return [...before.filter((result) => !replaced.has(result.name)), ...now];
-}
-
-;// CONCATENATED MODULE: ./lib/engine/judgement.js
-
-
-
-/** Looks at what the agent did and left, and keeps all of it or nothing. */
-async function judge(session, claim, phase, workspace, result) {
-    const nothing = { code: [], outputs: [] };
-    const ended = agentFailure(result);
-    if (ended)
-        return { produced: nothing, failure: ended };
-    let changes;
-    try {
-        changes = await workspace.changes();
-    }
-    catch (error) {
-        if (!(error instanceof errors/* CrunchError */.s))
-            throw error;
-        return { produced: nothing, failure: { code: error.code, message: error.message, hint: error.hint } };
-    }
-    const sorted = sortChanges(changes, {
-        layout: session.plan.layout,
-        issue: claim.issue_number,
-        writes: phase.writes,
-        protectedPaths: session.plan.protectedPaths,
-    });
-    if (sorted.status === "refused") {
-        const listed = sorted.paths
-            .slice(0, 10)
-            .map((path) => `\`${session.redact(path).replace(/[`\r\n]/g, "?")}\``);
-        const failure = {
-            code: "path_not_allowed",
-            message: `The agent changed what it must not: ${listed.join(", ")}. Nothing of this attempt was kept.`,
-            hint: "Allow the path with `writes` or `protected_paths` in .github/crunch.yml, or comment `/crunch` to try again.",
-        };
-        return { produced: nothing, failure };
-    }
-    const secret = await secretInCode(sorted.code, workspace, session.redact);
-    if (secret)
-        return { produced: nothing, failure: secretFailure(secret) };
-    const outputs = sorted.outputs.map((file) => withoutSecrets(file, session.redact));
-    return {
-        produced: { code: sorted.code, outputs: outputs.filter((file) => file !== null) },
-        failure: unmet(result),
-    };
-}
-function secretFailure({ path, line }) {
-    const where = `\`${path.replace(/[`\r\n]/g, "?")}\`${line === null ? "" : `, line ${line}`}`;
-    return {
-        code: "secret_in_code",
-        message: `The agent wrote something that looks like a secret into ${where}. Nothing of this attempt was kept.`,
-        hint: "If it is one, replace it: it has left its place. If it is none, write it in another way. Then comment `/crunch`.",
-    };
-}
-function agentFailure(result) {
-    if (result.status === "succeeded")
-        return null;
-    const hint = "Comment `/crunch` to try again; the notes so far are kept for the next attempt.";
-    return { code: `agent_${result.status}`, message: result.summary, hint };
-}
-function unmet(result) {
-    const names = Object.entries(result.acceptanceCriteria)
-        .filter(([, isMet]) => !isMet)
-        .map(([name]) => name);
-    if (names.length === 0)
-        return null;
-    const message = `The agent says it is complete, but these acceptance criteria are not met: ${names.join(", ")}.`;
-    return { code: "acceptance_unmet", message, hint: "Comment `/crunch` to let it go on." };
-}
-function gateFailure(failed) {
-    if (failed.length === 0)
-        return null;
-    const message = `Not passed: ${failed.map((gate) => `${gate.name} (${gate.summary})`).join("; ")}`;
-    return { code: "gate_failed", message, hint: "Comment `/crunch` to let the agent try again from here." };
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/unfinished.js
@@ -59622,170 +66719,47 @@ function gateFailure(failed) {
 
 
 
-
-const progressKept = 20;
-function progressKeptOf(progress) {
-    return progress.slice(-progressKept).map((line) => ({ ...line }));
+/** Has the next checkpoint hold what a task has done so far: notes, progress and files. Gives what is missing of it. */
+async function keepUnfinished(task, workspace, left) {
+    const { session, journal, issue, phase, name, plan, role } = task;
+    const about = { issue: issue.number, run: journal.run };
+    const partial = await capturePartialWork(session, about, plan, workspace);
+    const notes = notesRecord(journal.run.notes, role, left.notes);
+    journal.keep({ notes: notes.notes }, notes.files);
+    const work = { partial_work: [...partial.partial_work], progress: progressKeptOf(left.progress) };
+    journal.keepUnfinished(taskKey(phase, name), work, asArtifacts([...partial.files, ...notes.files]));
+    journal.say({ note: partial.remark });
+    return partial.remark;
 }
-/** Saves a phase in the middle: notes, progress and the files so far. The phase goes on, and keeps its lease. */
-async function saveMidway(session, claim, phase, options) {
-    const { trigger, agent, result } = options;
-    const partial = await capturePartialWork(session, claim, phase, options.workspace);
-    const notes = notesRecord(claim, agent, options.notes);
-    return commitNext(session, claim, {
-        ...{ type: "PRE", trigger, outcome: null },
-        ...(result && partial.remark === null ? unfinished_recordOf(session, claim, agent, result) : {}),
-        note: partial.remark,
-        notes: notes.notes,
-        partial_work: [...partial.partial_work],
-        progress: progressKeptOf(options.progress),
-    }, { files: [...notes.files, ...asArtifacts([...partial.files, ...notes.files])] });
-}
-/**
- * Saves a phase that has to stop because the session does. The lease is given back: whoever comes next goes on at
- * once, with the unfinished work. Being stopped does not use up an attempt.
- */
-async function saveStopped(session, claim, phase, options) {
-    const { agent, result } = options;
-    const partial = await capturePartialWork(session, claim, phase, options.workspace);
-    const notes = notesRecord(claim, agent, result.notes);
-    const { orchestrator_state: run, workflow_state: state } = claim;
-    const isDone = result.status === "succeeded" && partial.remark === null;
-    const stops = (run.phases[state.current_phase]?.stops ?? 0) + 1;
-    const phases = (0,engine_standing/* withPhase */.Su)(run.phases, state.current_phase, { status: "pending", stops });
-    return commitNext(session, claim, {
-        ...{ type: "PRE", trigger: stopTrigger(session), outcome: "interrupted", lease: null },
-        ...(isDone ? unfinished_recordOf(session, claim, agent, result) : {}),
-        note: partial.remark,
-        orchestrator_state: { ...run, phases },
-        notes: notes.notes,
-        partial_work: [...partial.partial_work],
-        progress: progressKeptOf(result.progress),
-    }, { files: [...notes.files, ...asArtifacts([...partial.files, ...notes.files])] });
-}
-function stopTrigger(session) {
-    return session.signal.reason === "session_end" ? "session_end" : "user_interrupt";
+/** Keeps what an agent left whose session has to stop. If it had ended, and all of its work is kept, it need not run again. Gives what is missing. */
+async function keepStopped(task, workspace, result) {
+    const missing = await keepUnfinished(task, workspace, result);
+    if (result.status === "succeeded" && missing === null)
+        report(task, result);
+    return missing;
 }
 /** The agent is done, but nothing of it counts yet: its files are still unfinished work. */
-function unfinished_recordOf(session, claim, agent, result) {
-    const record = agentRecord(session, claim, agent, result, { code: [], outputs: [] });
-    return { ...record, acceptance_criteria: { ...result.acceptanceCriteria } };
-}
-
-;// CONCATENATED MODULE: ./lib/engine/end-of-phase.js
-
-
-
-
-
-
-
-
-
-
-
-
-/** The one commit that makes what a phase produced count, or that says why it does not. */
-async function commitEnd(session, claim, tip, ended) {
-    const { agent, result, produced, gates } = ended;
-    const failure = ended.agentFailure ?? gateFailure(gates.filter((gate) => gate.status === "failed"));
-    const head = await publishable(session, claim, ended.issue, produced.code);
-    const partial = await unfinishedWork(session, claim, ended);
-    const notes = notesRecord(tip, agent, result.notes);
-    const change = {
-        ...outcomeOf(session, claim, failure),
-        duration_ms: ended.durationMs,
-        issue_snapshot: head
-            ? { ...claim.issue_snapshot, branch: session.plan.branch, head_sha: head }
-            : claim.issue_snapshot,
-        ...agentRecord(session, claim, agent, result, produced),
-        governance_results: {
-            quality_gates: mergeResults(claim.governance_results.quality_gates, gates),
-            compliance_checks: [],
-            passed: failure === null,
-        },
-        acceptance_criteria: { ...claim.acceptance_criteria, ...result.acceptanceCriteria },
-        notes: notes.notes,
-        partial_work: [...(partial?.partial_work ?? [])],
-        progress: progressKeptOf(result.progress),
-        error: failure,
-    };
-    const live = [...produced.outputs, ...notes.files];
-    const files = [...live, ...asArtifacts([...live, ...(partial?.files ?? [])])];
-    const committed = await commitNext(session, tip, change, { files, codeCommit: head });
-    logEnd(session, claim, gates, failure, ended.durationMs);
-    return committed;
-}
-/**
- * What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
- * Where the agent wrote what it must not, nothing is: the rest may be part of the same attempt to break out.
- */
-async function unfinishedWork(session, claim, { agentFailure, phase, workspace }) {
-    const isKept = agentFailure !== null && agentFailure.code !== "path_not_allowed";
-    return isKept ? capturePartialWork(session, claim, phase, workspace) : null;
-}
-function outcomeOf(session, claim, failure) {
-    const { plan } = session;
-    const { orchestrator_state: run, workflow_state: state } = claim;
-    const name = state.current_phase;
-    const phases = failure
-        ? (0,engine_standing/* withPhase */.Su)(run.phases, name, { status: "failed" })
-        : (0,engine_standing/* endPhase */.zN)(plan.workflow, run.phases, name, { status: "succeeded" });
-    return {
-        type: "POST",
-        trigger: failure ? "phase_failure" : "phase_transition",
-        outcome: failure ? "failed" : "succeeded",
-        lease: (0,lease/* closingLease */.cE)(session),
-        orchestrator_state: { ...run, phases, completed_phases: (0,engine_standing/* completedPhases */.Ec)(plan.workflow, phases) },
-    };
-}
-/** The agent's code as a commit that nothing shows yet; null when the branch stays as it is. */
-async function publishable(session, claim, issue, code) {
-    const { issue_snapshot: snapshot, workflow_state: state } = claim;
-    if (code.length === 0)
-        return snapshot.head_sha;
-    // GitHub reads commit messages too: a title that says "Fixes #1" must not close that.
-    const title = (0,markdown/* inert */.tJ)((0,markdown/* shortened */.vI)(visibleText(issue.title.split(/[\r\n]/)[0] ?? ""), 60));
-    const message = `${state.current_phase}: ${title} (#${issue.number})`;
-    const until = claim.lease?.expires_at ?? null;
-    // A commit that nothing points to harms nobody, so it may be made twice.
-    return keepTrying(session, "keeping the agent's code", until, async () => {
-        const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
-        return (await session.code.prepareCommit({ parent, changes: code, message })).sha;
-    });
-}
-function logEnd({ log }, claim, gates, failure, durationMs) {
-    const about = { issue: claim.issue_number, phase: claim.workflow_state.current_phase };
-    for (const { name, status, summary } of gates) {
-        log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
-    }
-    const outcome = failure === null ? "succeeded" : "failed";
-    const message = `${about.phase} ${outcome}${failure ? `: ${failure.message}` : ""}`;
-    log.info(message, { event: "phase_ended", ...about, outcome, duration_ms: durationMs });
+function report(task, result) {
+    const { recorder, journal, phase, name } = task;
+    const { summary, data, vote, outputs } = result;
+    journal.keep(agentRecord(journal.run, doerOf(task), result, { code: [], outputs: [] }));
+    const said = JSON.stringify({ summary, data, vote, outputs });
+    recorder.tell({ type: "task:reported", phase, task: name, result: said });
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/midway-saver.js
 
 
 /** Saves a checkpoint each time an agent has reported so many steps, while it goes on working. */
-function createMidwaySaver(session, claim, phase, options) {
+function createMidwaySaver(task, workspace) {
+    const { session, recorder, phase } = task;
     const { everyEvents } = session.plan.checkpoints;
     const seen = [];
-    let tip = claim;
     let saving = Promise.resolve();
     async function save(live) {
         try {
-            const notes = await live.notes();
-            const details = {
-                ...options,
-                trigger: "every_n_events",
-                notes,
-                progress: [...seen],
-                result: null,
-            };
-            const saved = await saveMidway(session, tip, phase, details);
-            if (saved.status === "stored")
-                tip = saved.checkpoint;
+            await keepUnfinished(task, workspace, { notes: await live.notes(), progress: [...seen] });
+            await recorder.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase });
         }
         catch (error) {
             // The agent's work is worth more than this save: the next one, or the end of the phase, makes up for it.
@@ -59799,14 +66773,63 @@ function createMidwaySaver(session, claim, phase, options) {
                 return;
             saving = saving.then(() => save(live));
         },
-        async settled() {
-            await saving;
-            return tip;
+        settled: () => saving,
+    };
+}
+
+// EXTERNAL MODULE: ./lib/whole-characters.js
+var whole_characters = __nccwpck_require__(9189);
+;// CONCATENATED MODULE: ./lib/engine/agent-left.js
+/**
+ * The workspace as its agent left it: its changes are read once. What is judged is then also what is saved, whatever
+ * gates write or a process that outlived its agent does meanwhile.
+ */
+function asAgentLeft(workspace) {
+    let changes = null;
+    return {
+        ...workspace,
+        changes: () => {
+            changes ??= workspace.changes();
+            return changes;
         },
     };
 }
+/** Says so when a file that was judged is no longer the one that the gates looked at. */
+async function changedSinceJudged(workspace, produced, folder) {
+    const outputs = produced.outputs.map(({ path }) => `${folder}/${path}`);
+    const judged = new Set([...produced.code.map(({ path }) => path), ...outputs]);
+    const again = (await workspace.touched()).filter((path) => judged.has(path));
+    if (again.length === 0)
+        return null;
+    const listed = again.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
+    return {
+        code: "changed_while_gated",
+        message: `Files were changed while the gates ran: ${listed.join(", ")}. What the gates saw is not what the agent left, so nothing of it was published.`,
+        hint: "Have the agent leave no process behind, and gates only check (a formatter with `--check`, for example). Then comment `/crunch` to try again.",
+    };
+}
 
-;// CONCATENATED MODULE: ./lib/engine/run-phase.js
+;// CONCATENATED MODULE: ./lib/engine/publishable.js
+
+
+
+/** The agent's code as a commit that nothing shows yet; null when the branch stays as it is. */
+async function publishable({ session, journal, recorder, phase, issue }, code) {
+    const { issue_snapshot: snapshot } = journal.run;
+    if (code.length === 0)
+        return snapshot.head_sha;
+    // GitHub reads commit messages too: a title that says "Fixes #1" must not close that.
+    const title = (0,markdown/* inert */.tJ)((0,markdown/* shortened */.vI)(visibleText(snapshot.title.split(/[\r\n]/)[0] ?? ""), 60));
+    const message = `${phase}: ${title} (#${issue.number})`;
+    const until = recorder.latest?.lease?.expires_at ?? null;
+    // A commit that nothing points to harms nobody, so it may be made twice.
+    return keepTrying(session, "keeping the agent's code", until, async () => {
+        const parent = await session.code.commit(snapshot.head_sha ?? snapshot.base_sha);
+        return (await session.code.prepareCommit({ parent, changes: code, message })).sha;
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/engine/task-end.js
 
 
 
@@ -59816,115 +66839,821 @@ function createMidwaySaver(session, claim, phase, options) {
 
 
 
-/** Runs a claimed phase: agent, gates, and the one commit that makes what they produced count. */
-async function runPhase(session, claim, issue) {
-    const name = claim.workflow_state.current_phase;
-    const phase = session.plan.phases[name];
-    if (!phase?.agent)
-        throw new Error(`phase ${name} has no agent`);
-    const agent = phase.agent.name;
+
+
+const task_end_nothing = { code: [], outputs: [] };
+/**
+ * Looks at what an agent left, computes the gates, and has the run take over what counts. Gives the commit that the
+ * folder then holds; throws when the task has failed.
+ */
+async function endTask(task, signal, workspace, result, release) {
+    const { session, journal } = task;
     const began = session.clock.now().getTime();
-    const workspace = await workspaceFor(session, claim, phase);
-    const saver = createMidwaySaver(session, claim, phase, { workspace, agent });
+    const left = asAgentLeft(workspace);
+    const { produced, gates, failure: workFailure, } = await verdictOf(task, signal, { workspace, left }, result);
+    if (signal.aborted) {
+        if (session.signal.aborted)
+            await keepStopped(task, left, result);
+        signal.throwIfAborted();
+    }
+    const failure = workFailure ?? gateFailure(gates.filter(({ status }) => status === "failed"));
+    const head = await publishable(task, produced.code);
+    const partial = await unfinishedWork(task, left, workFailure);
+    const notes = notesRecord(journal.run.notes, task.role, result.notes);
+    const live = [...produced.outputs, ...notes.files];
+    const doer = doerOf(task);
+    const progress = progressKeptOf(result.progress);
+    journal.atEnd(taskKey(task.phase, task.name), {
+        change: (run) => ({
+            ...agentRecord(run, doer, result, produced),
+            notes: { ...run.notes, ...notes.notes },
+            files_modified: produced.code.map(({ path, status }) => ({ path, status, staged: true })),
+            ...(head && {
+                issue_snapshot: { ...run.issue_snapshot, branch: session.plan.branch, head_sha: head },
+            }),
+            governance_results: {
+                quality_gates: mergeResults(run.governance_results.quality_gates, gates),
+                compliance_checks: [],
+                passed: failure === null,
+            },
+        }),
+        files: [...live, ...asArtifacts([...live, ...(partial?.files ?? [])])],
+        unfinished: failure && { partial_work: [...(partial?.partial_work ?? [])], progress },
+        own: {
+            duration_ms: result.durationMs + Math.max(0, session.clock.now().getTime() - began),
+            metadata: result.status === "succeeded" ? {} : { output_tail: (0,whole_characters/* endOf */.p)(result.outputTail, 4000) },
+        },
+        paths: [
+            ...produced.code.map(({ path }) => path),
+            ...produced.outputs.map(({ path }) => `${doer.folder}/${path}`),
+        ],
+        release,
+    });
+    logEnd(task, gates, failure);
+    if (failure)
+        throw new errors/* CrunchError */.s(failure);
+    return head ?? workspace.baseSha;
+}
+async function verdictOf(task, signal, { workspace, left }, result) {
+    const { session, issue, plan } = task;
+    if (task.kind === "vote")
+        return { produced: task_end_nothing, gates: [], failure: voteFailure(task, result) };
+    const judged = await judge(session, issue.number, plan, left, result);
+    if (judged.failure)
+        return { ...judged, gates: [] };
+    if (session.plan.checkpoints.agentComplete)
+        await saveBeforeGates(task, left, result);
+    if (!task.isOnly)
+        return { ...judged, gates: [] };
+    const gates = await gateResults(task, signal, workspace, judged.produced);
+    const folder = session.plan.layout.folder(issue.number);
+    // Unless they can't have seen what was judged: then nothing of it counts.
+    const changed = gates.length === 0 ? null : await changedSinceJudged(workspace, judged.produced, folder);
+    return changed ? { produced: task_end_nothing, gates: [], failure: changed } : { ...judged, gates };
+}
+/** Should the session die while the gates run, the agent is not run again. */
+async function saveBeforeGates(task, left, result) {
+    const { recorder, phase } = task;
+    if ((await keepUnfinished(task, left, result)) === null)
+        report(task, result);
+    await recorder.save({ type: "PRE", trigger: "agent_complete", outcome: null, phase });
+}
+function voteFailure({ role }, { status, summary, vote }) {
+    const hint = "Comment `/crunch` to try again.";
+    if (status !== "succeeded")
+        return { code: `agent_${status}`, message: summary, hint };
+    if (vote !== undefined)
+        return null;
+    const message = `${role} did not vote: its result has no \`vote\`, which is approve, reject or abstain.`;
+    return { code: "vote_missing", message, hint };
+}
+/**
+ * What failed work left is kept beside the checkpoint, for people and, after a time limit, for the next attempt.
+ * Where the agent wrote what it must not, nothing is: the rest may be part of the same attempt to break out.
+ */
+async function unfinishedWork({ session, journal, issue, plan, kind }, left, failure) {
+    if (failure === null || failure.code === "path_not_allowed" || kind === "vote")
+        return null;
+    return capturePartialWork(session, { issue: issue.number, run: journal.run }, plan, left);
+}
+function logEnd({ session: { log }, issue, phase }, gates, failure) {
+    const about = { issue: issue.number, phase };
+    for (const { name, status, summary } of gates)
+        log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
+    if (failure)
+        log.info(`${phase}: ${failure.message}`, { event: "task_failed", ...about });
+}
+
+;// CONCATENATED MODULE: ./lib/engine/task-work.js
+
+
+
+
+
+
+
+
+
+const mostConflicts = 3;
+/** Runs a task's agent and takes over its work. What others changed meanwhile is what it is put on top of. */
+function runIssueTask(task, context) {
+    const work = attempts(task, context);
+    task.atWork.add(work);
+    const done = () => task.atWork.delete(work);
+    work.then(done, done);
+    return work;
+}
+async function attempts(task, context) {
+    let error = task.recorder.record.phases[task.phase]?.failure?.message ?? null;
+    for (let conflicts = 0;; conflicts++) {
+        const mark = task.journal.mark;
+        let workspace = await task.folders.take(task.isOnly ? task.phase : undefined);
+        let isKept = false;
+        try {
+            await takeUp(task, workspace);
+            const result = await agentResult(task, context, workspace, error);
+            if (context.signal.aborted) {
+                if (task.session.signal.aborted)
+                    await keepStopped(task, workspace, result);
+                context.signal.throwIfAborted();
+            }
+            const release = await task.turn();
+            context.signal.addEventListener("abort", release, { once: true });
+            try {
+                const conflict = await conflictOf(task, workspace, mark);
+                if (conflict === null) {
+                    if (task.kind === "work" && task.journal.mark > mark) {
+                        const place = await onTop(task, workspace);
+                        await task.folders.drop(workspace);
+                        workspace = place;
+                    }
+                    const sha = await endTask(task, context.signal, workspace, result, release);
+                    if (conflicts > 0)
+                        await resolved(task);
+                    if (task.kind === "work") {
+                        isKept = true;
+                        await task.folders.giveBack(workspace, sha);
+                    }
+                    return outputOf(task, result);
+                }
+                if (conflicts === mostConflicts)
+                    throw tooManyConflicts(conflict);
+                error = conflict.message;
+            }
+            catch (thrown) {
+                release();
+                throw thrown;
+            }
+            release();
+        }
+        finally {
+            if (!isKept)
+                await task.folders.drop(workspace);
+        }
+    }
+}
+function outputOf({ name, role, session }, { summary, data = null, vote }) {
+    const { verdict } = notesStatus(session.notes.get(role) ?? "");
+    return { summary, data, vote: vote ?? null, verdict, task: name, role };
+}
+/** What a stopped attempt had done so far. */
+async function takeUp({ session, journal, phase, name, issue, plan }, workspace) {
+    const unfinished = journal.unfinished(taskKey(phase, name));
+    if (!unfinished)
+        return;
+    await restorePartialWork(session, { issue: issue.number, name: phase }, unfinished.partial_work, plan, workspace);
+}
+/** One that had ended before its session died is not run again. */
+async function agentResult(task, context, workspace, error) {
+    const { session, agent, phase, issue, role } = task;
+    const reported = reportedResult(task);
+    if (reported) {
+        session.log.info(`${phase}: the agent had finished before`, {
+            event: "kept",
+            issue: issue.number,
+            phase,
+        });
+        return reported;
+    }
+    const saver = createMidwaySaver(task, workspace);
     const onProgress = (progress, live) => {
-        const fields = { event: "progress", issue: issue.number, phase: name, percent: progress.percent };
-        session.log.info(`${name}: ${progress.message}`, fields);
+        const fields = { event: "progress", issue: issue.number, phase, percent: progress.percent };
+        session.log.info(`${phase}: ${progress.message}`, fields);
         saver.onProgress(progress, live);
     };
-    const result = await agentWork(session, claim, { issue, agent: phase.agent, workspace, onProgress });
+    const told = {
+        ...context,
+        state: context.state,
+        item: (context.item ?? null),
+    };
+    const result = await agent.runner.run({
+        context: agentContext(task, told, workspace, { notes: await notesFor(task), error }),
+        timeoutMs: agent.timeoutMs,
+        signal: context.signal,
+        onProgress,
+    });
     if (result.notes !== null)
-        session.notes.set(agent, result.notes);
-    let tip = await saver.settled();
-    const left = asAgentLeft(workspace);
-    const stop = () => saveStopped(session, tip, phase, { workspace: left, agent, result });
-    if (session.signal.aborted)
-        return stop();
-    const judged = await judge(session, claim, phase, left, result);
-    if (!judged.failure && session.plan.checkpoints.agentComplete) {
-        const { notes, progress } = result;
-        const details = { trigger: "agent_complete", workspace: left, agent, notes, progress, result };
-        const saved = await saveMidway(session, tip, phase, details);
-        if (saved.status === "gave_way")
-            return saved;
-        tip = saved.checkpoint;
+        session.notes.set(role, result.notes);
+    await saver.settled();
+    return result;
+}
+function reportedResult({ recorder, phase, name, journal }) {
+    const report = recorder.record.nodes[taskKey(phase, name)]?.result ?? null;
+    if (report === null)
+        return null;
+    const { summary, data, vote, outputs } = JSON.parse(report);
+    return {
+        ...{ status: "succeeded", exitCode: 0, summary, outputs },
+        ...(data !== undefined && { data }),
+        ...(vote !== undefined && { vote }),
+        // Counted when it ran.
+        tokenUsage: { input: 0, output: 0 },
+        acceptanceCriteria: journal.run.acceptance_criteria,
+        ...{ notes: null, outputTail: "", durationMs: 0 },
+        progress: journal.unfinished(taskKey(phase, name))?.progress ?? [],
+    };
+}
+async function notesFor({ session, journal, issue, role }) {
+    const known = session.notes.get(role);
+    if (known !== undefined)
+        return known;
+    const { notes } = journal.run;
+    const kept = Object.hasOwn(notes, role) ? notes[role] : undefined;
+    return kept ? (await readArtifact(session.store, issue.number, kept)).toString("utf8") : null;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/hands.js
+
+
+
+
+
+/** Carries out phases on an issue: agents in folders with the repo's files, commands beside them, gates. */
+function createHands(run) {
+    const { session, journal, folders, recorder } = run;
+    const { workflow, phases: plans } = session.plan;
+    /** What had been changed when this session began with each phase. */
+    const marks = new Map();
+    function planned(phase, name) {
+        const plan = plans[phase];
+        const agent = plan?.agents[name] ?? plan?.agents[engine_plan/* onlyTask */.i];
+        if (!plan || !agent)
+            throw new Error(`nobody is there for the task ${name} of ${phase}`);
+        if (!marks.has(phase))
+            marks.set(phase, journal.mark);
+        return { plan, agent };
     }
-    const verdict = judged.failure
-        ? { ...judged, gates: [] }
-        : await gated(session, claim, workspace, judged.produced);
-    if (session.signal.aborted)
-        return stop();
-    const durationMs = Math.max(0, session.clock.now().getTime() - began);
-    const { produced, gates, failure: agentFailure } = verdict;
-    const ended = { phase, issue, workspace: left, agent, result, produced, agentFailure, gates, durationMs };
-    const committed = await commitEnd(session, claim, tip, ended);
-    if (committed.status === "stored" && agentFailure === null)
-        await keep(session, workspace, committed.checkpoint);
-    else
-        await drop(session, workspace);
-    return committed;
+    function taskOf(phase, name) {
+        const { plan, agent } = planned(phase, name);
+        const shape = workflow.phases[phase];
+        const about = { ...run, phase, name, plan, agent };
+        if (shape?.type === "tasks") {
+            const { does = "", role = name } = shape.tasks[name] ?? {};
+            return { ...about, does, role, kind: "work", isOnly: false };
+        }
+        if (shape?.type !== "agent")
+            throw new Error(`no agent works in ${phase}`);
+        const { does, role = agent.name, forEach, until } = shape;
+        const isOnly = forEach === undefined && !until;
+        return { ...about, does, role: forEach === undefined ? role : `${role}-${name}`, kind: "work", isOnly };
+    }
+    async function hooks(phase, commands, signal) {
+        if (commands.length === 0)
+            return;
+        const { directory } = await folders.reserve(phase);
+        for (const { command, timeoutMs } of commands) {
+            const result = await session.commands.run({ argv: command, directory, timeoutMs, signal });
+            if (result.status !== "exited" || result.exitCode !== 0)
+                throw hookFailed(phase, command, result);
+        }
+    }
+    async function gates(phase, signal) {
+        const release = await run.turn();
+        let folder = null;
+        try {
+            // Where another session began with the phase, nobody here can tell whether it changed code.
+            const paths = [...journal.changedSince(marks.get(phase) ?? 0)];
+            const isChanged = !marks.has(phase) || paths.length > 0;
+            const code = isChanged
+                ? [{ path: "", mode: "100644", content: null, status: "modified" }]
+                : [];
+            folder = await folders.take();
+            const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
+            const failure = gateFailure(results.filter(({ status }) => status === "failed"));
+            journal.keep({
+                governance_results: {
+                    quality_gates: mergeResults(journal.run.governance_results.quality_gates, results),
+                    compliance_checks: [],
+                    passed: failure === null,
+                },
+            });
+            if (failure === null)
+                return;
+            redo(phase);
+            throw new errors/* CrunchError */.s(failure);
+        }
+        finally {
+            if (folder)
+                await folders.drop(folder);
+            release();
+        }
+    }
+    /** All of them have a part in what the gates found. */
+    function redo(phase) {
+        const prefix = `${phase}/`;
+        const tasks = Object.entries(recorder.record.nodes).flatMap(([key, { depends_on, input }]) => {
+            if (!key.startsWith(prefix))
+                return [];
+            const waits = depends_on.map((each) => each.slice(prefix.length));
+            return [
+                [key.slice(prefix.length), { depends_on: waits, ...(input !== undefined && { input }) }],
+            ];
+        });
+        recorder.tell({ type: "tasks:planned", phase, tasks: Object.fromEntries(tasks) });
+    }
+    return {
+        variables: () => variablesOf(run),
+        run: (phase, name, context) => runIssueTask(taskOf(phase, name), context),
+        vote: (phase, voter, context) => {
+            const { plan, agent } = planned(phase, voter);
+            const shape = workflow.phases[phase];
+            const does = (shape?.type === "consensus" && shape.voters[voter]?.does) || "";
+            const about = { ...run, phase, plan, agent, does, name: voter, role: voter };
+            return runIssueTask({ ...about, kind: "vote", isOnly: false }, { ...context, item: null });
+        },
+        hooks,
+        gates,
+        close: (phase) => folders.unreserve(phase),
+    };
 }
-/** What the gates say, unless they can't have seen what was judged: then nothing of it counts. */
-async function gated(session, claim, workspace, produced) {
-    const gates = await run_phase_gatesOf(session, claim, workspace, produced);
-    const folder = session.plan.layout.folder(claim.issue_number);
-    const failure = gates.length === 0 ? null : await changedSinceJudged(workspace, produced, folder);
-    if (failure)
-        return { produced: { code: [], outputs: [] }, gates: [], failure };
-    return { produced, gates, failure: null };
+/** What conditions may look at besides the data. */
+function variablesOf({ journal, recorder, issue }) {
+    const { title, body, labels, assignees } = journal.run.issue_snapshot;
+    const phases = Object.entries(recorder.record.phases).map(([name, { status }]) => [name, status]);
+    return {
+        issue: { number: issue.number, title, body, labels, assignees },
+        phases: Object.fromEntries(phases),
+    };
 }
-function run_phase_gatesOf(session, claim, workspace, produced) {
-    const { plan, commands, signal, clock } = session;
-    const name = claim.workflow_state.current_phase;
-    const gates = gatesAfter(plan, name, claim.orchestrator_state.phases, produced.code.length > 0);
-    const outputs = outputsSeen(claim, produced.outputs);
-    return evaluateGates(gates, { directory: workspace.directory, outputs, commands, signal }, clock);
+function hookFailed(phase, command, { status, exitCode, output, }) {
+    const how = status === "exited" ? `exited with code ${exitCode}` : status.replaceAll("_", " ");
+    const said = output.trim().split("\n").at(-1) ?? "";
+    return new errors/* CrunchError */.s({
+        code: "hook_failed",
+        message: `A command around \`${phase}\` did not succeed: ${command.join(" ")} ${how}${said === "" ? "" : `: ${said.slice(0, 300)}`}.`,
+        hint: "Put it right, then comment `/crunch` to try again.",
+    });
 }
-/** The next phase works in the same folder, which then holds just what was committed. */
-async function keep(session, workspace, { issue_snapshot: { head_sha } }) {
+
+;// CONCATENATED MODULE: ./lib/engine/in-turn.js
+/** Lets one after the other in. Whoever is in calls what he got to let the next one in; twice does no harm. */
+function createTurns() {
+    let last = Promise.resolve();
+    return async () => {
+        const before = last;
+        let release = () => { };
+        last = new Promise((resolve) => {
+            release = resolve;
+        });
+        await before;
+        return release;
+    };
+}
+
+// EXTERNAL MODULE: ./lib/checkpoint/versions/from-1-0.js + 3 modules
+var from_1_0 = __nccwpck_require__(5788);
+;// CONCATENATED MODULE: ./lib/engine/snapshot.js
+
+/** The issue and its code as a phase finds them. */
+async function snapshotOf(session, latest, issue, options = {}) {
+    const before = latest?.issue_snapshot ?? null;
+    if (!before)
+        return { ...snapshot_textOf(issue), ...(await freshBase(session)) };
+    const { title, body } = before;
+    const now = { ...before, ...snapshot_textOf(issue), ...(options.isTextKept ? { title, body } : {}) };
+    if (before.head_sha === null) {
+        // An imported run does not know what its code was based on.
+        return before.base_sha === from_1_0/* unknownCommit */.A ? { ...now, ...(await freshBase(session)) } : now;
+    }
+    // Once there is a branch the base no longer matters: what people push to the branch is worked on.
+    const head = options.branchSeen ?? (await session.code.head(session.plan.branch))?.sha ?? before.head_sha;
+    return { ...now, head_sha: head };
+}
+/** For a run that begins again: from the default branch as it is now, on top of what an earlier run left. */
+async function snapshotOfRestart(session, latest, issue) {
+    const base = await freshBase(session);
+    const { branch } = latest.issue_snapshot;
+    const tip = branch === null ? null : await session.code.head(branch);
+    if (!tip)
+        return { ...snapshot_textOf(issue), ...base };
+    const message = "Begin again: put the files back to the default branch";
+    const restored = await session.code.prepareRestore({ parent: tip.sha, filesOf: base.base_sha, message });
+    return { ...snapshot_textOf(issue), ...base, branch, head_sha: restored.sha };
+}
+function snapshot_textOf({ title, body, labels, assignees }) {
+    return { title, body, labels: [...labels], assignees: [...assignees] };
+}
+async function freshBase({ code }) {
+    const base = await code.head(code.defaultBranch);
+    if (!base)
+        throw new Error(`the default branch ${code.defaultBranch} has no commit`);
+    return { branch: null, head_sha: null, base_branch: code.defaultBranch, base_sha: base.sha };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/issue-host.js
+
+
+
+/** Shows each step of a run on its issue, and looks there before the next. */
+function createIssueHost(run, view, start) {
+    const { session, journal, recorder, atWork } = run;
+    let issue = start.issue;
+    let branchSeen = start.branchSeen;
+    let isFirst = true;
+    let held = null;
+    let before = start.latest;
+    const position = (latest) => ({
+        latest: { ...latest, projections: journal.run.projections },
+        issue,
+        branchSeen,
+    });
+    async function show(checkpoint, label) {
+        const shown = await view.show(position(checkpoint), label);
+        ({ issue, branchSeen } = shown);
+        journal.keep({ projections: shown.latest.projections });
+    }
+    /** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */
+    function isShown({ workflow_state }) {
+        const labels = (0,workflow_labels/* knownStateLabels */.Yu)(session.plan.workflow, issue.labels);
+        const isLabelRight = labels.length === 1 && labels[0] === workflow_state.current_state_label;
+        const isAnnounced = before?.session_id === session.id && before.type === "POST" && before.error === null;
+        return isAnnounced && isLabelRight;
+    }
+    const atWorkNow = () => Object.values(recorder.record.phases).some(({ status }) => status === "running");
+    return {
+        position,
+        held: () => held,
+        stopTrigger: () => (session.signal.reason === "session_end" ? "session_end" : "user_interrupt"),
+        async saved(checkpoint) {
+            if (session.signal.aborted)
+                return;
+            if (checkpoint.trigger === "phase_start") {
+                logStart(run, checkpoint);
+                if (!isShown(checkpoint))
+                    await show(checkpoint, "set");
+            }
+            else {
+                // People act while agents work: look again, but not after a step that took no time.
+                if (checkpoint.duration_ms > 0)
+                    issue = await view.issue(issue.number);
+                branchSeen = undefined;
+                await show(checkpoint, "keep");
+            }
+            before = checkpoint;
+        },
+        async mayBegin() {
+            const { latest } = recorder;
+            const isEvent = isFirst;
+            isFirst = false;
+            if (!isEvent && latest) {
+                if (view.isManual && atWorkNow())
+                    return false;
+                const next = view.decide(position(latest));
+                held = isStep(next) ? null : next;
+                if (held)
+                    return false;
+                if (!atWorkNow()) {
+                    const seen = { branchSeen, isTextKept: true };
+                    journal.keep({ issue_snapshot: await snapshotOf(session, position(latest).latest, issue, seen) });
+                    branchSeen = undefined;
+                }
+            }
+            for (const [name, { status, failure }] of Object.entries(recorder.record.phases))
+                if (status === "pending" && failure && failure.code !== "agent_timed_out")
+                    journal.forget(name);
+            return true;
+        },
+        async stopped() {
+            await Promise.allSettled([...atWork]);
+        },
+        savesBatch: (isLast) => session.plan.checkpoints.batchComplete && !isLast,
+    };
+}
+function logStart({ session, recorder, issue }, { checkpoint_id: id }) {
+    const { phases } = recorder.record;
+    for (const [phase, { status, attempt }] of Object.entries(phases)) {
+        if (status !== "running")
+            continue;
+        session.log.info(`${phase} begins`, { event: "phase_started", issue: issue.number, phase, attempt, id });
+    }
+}
+
+;// CONCATENATED MODULE: ./lib/engine/work-time.js
+/** No lease is longer: whoever dies so that nobody can tell blocks the run until it ends. */
+const mostMs = 24 * 3_600_000;
+/** The number of tasks to reckon with where only the run itself can tell. */
+const unknownTasks = 10;
+/** How long a phase may take: its agents one after the other, and all gates, which may have to be computed again. */
+function workMsOf(plan, name) {
+    const phase = plan.workflow.phases[name];
+    const { agents = {} } = plan.phases[name] ?? {};
+    if (!phase || phase.type === "terminal")
+        return 0;
+    const turns = phase.type !== "agent" ? 1 : (phase.until?.most ?? (phase.forEach === undefined ? 1 : unknownTasks));
+    const agentMs = Object.values(agents).reduce((sum, agent) => sum + (agent?.timeoutMs ?? 0), 0) * turns;
+    const gates = Object.values(plan.phases).flatMap((each) => each.gates);
+    const gatesMs = gates.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
+    const hooks = [...(phase.before ?? []), ...(phase.after ?? []), ...(phase.finally ?? [])];
+    const hooksMs = hooks.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
+    return Math.min(agentMs + gatesMs + hooksMs, mostMs);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/journal.js
+
+
+
+
+
+
+
+const journal_nothing = { note: null, metadata: {}, duration_ms: 0 };
+/** Makes checkpoints of a run on an issue: what its events say, with code, outputs, notes, agents and the lease. */
+class Journal {
+    session;
+    start;
+    #run;
+    #files = [];
+    #own = journal_nothing;
+    #codeCommitted;
+    #unfinished;
+    #endings = new Map();
+    /** When each phase that is at work has to be done. */
+    #deadlines = new Map();
+    #begunAt = new Map();
+    /** What tasks have changed in this session, one after the other. */
+    #changed = [];
+    constructor(session, start) {
+        this.session = session;
+        this.start = start;
+        this.#run = start.carried;
+        this.#codeCommitted = start.carried.issue_snapshot.head_sha;
+        this.#unfinished = unfinishedOf(start.latest);
+    }
+    get run() {
+        return this.#run;
+    }
+    keep(part, files = []) {
+        this.#run = { ...this.#run, ...part };
+        this.#files.push(...files);
+    }
+    say(own) {
+        this.#own = { ...this.#own, ...own, metadata: { ...this.#own.metadata, ...own.metadata } };
+    }
+    unfinished(key) {
+        return this.#unfinished.get(key) ?? null;
+    }
+    keepUnfinished(key, work, files) {
+        this.#unfinished.set(key, work);
+        this.#files.push(...files);
+    }
+    /** How much was changed so far; `changedSince` gives what was changed after that. */
+    get mark() {
+        return this.#changed.length;
+    }
+    changedSince(mark) {
+        return new Set(this.#changed.slice(mark).flat());
+    }
+    atEnd(key, ending) {
+        this.#endings.set(key, ending);
+    }
+    /** Every event of the run, at the moment it is told. */
+    hears(event) {
+        switch (event.type) {
+            case "phase:started":
+                this.#begunAt.set(event.phase, this.session.clock.now().toISOString());
+                this.#deadlines.set(event.phase, this.#now() + workMsOf(this.session.plan, event.phase));
+                return;
+            case "phase:succeeded":
+            case "phase:failed":
+            case "phase:retrying":
+            case "phase:stopped":
+            case "input:requested":
+                this.#deadlines.delete(event.phase);
+                return;
+            case "phase:skipped":
+                this.#deadlines.delete(event.phase);
+                this.say({ note: event.reason });
+                return;
+            case "phases:reset":
+                for (const phase of event.phases) {
+                    this.#deadlines.delete(phase);
+                    this.forget(phase);
+                }
+                return;
+            case "run:moved":
+                for (const [phase, { status }] of Object.entries(event.phases))
+                    if (status !== "pending")
+                        this.forget(phase);
+                return;
+            case "input:received":
+                this.say({ note: `${saidBy(event.answer.response)} by @${event.answer.by}` });
+                return;
+            case "task:completed":
+            case "task:failed":
+                this.#end(taskKey(event.phase, event.task));
+        }
+    }
+    /** What a phase left unfinished is not taken up. */
+    forget(phase) {
+        for (const key of this.#unfinished.keys())
+            if (key.startsWith(taskKey(phase, "")))
+                this.#unfinished.delete(key);
+    }
+    #end(key) {
+        const ending = this.#endings.get(key);
+        if (!ending)
+            return;
+        this.#endings.delete(key);
+        this.keep(ending.change(this.#run), ending.files);
+        this.say(ending.own);
+        if (ending.unfinished)
+            this.#unfinished.set(key, ending.unfinished);
+        else
+            this.#unfinished.delete(key);
+        this.#changed.push(ending.paths);
+        ending.release();
+    }
+    #now() {
+        return this.session.clock.now().getTime();
+    }
+    async commit({ moment, latest, isNewRun, phases, change }) {
+        const { session, start } = this;
+        const { maker, plan } = session;
+        const fresh = latest === null || isNewRun
+            ? create_emptyRun({
+                ...{ issue: start.issue, workflow: plan.workflow.name, phase: moment.phase, phases },
+                ...{ snapshot: this.#run.issue_snapshot, startedBy: start.actor, maker },
+            })
+            : null;
+        const run = { ...(fresh ?? latest), ...this.#run };
+        const { files, own } = this.#take();
+        const next = { ...fresh, ...this.#run, ...this.#complete(change(run), latest), ...own };
+        const checkpoint = fresh && latest === null ? create_firstCheckpoint(fresh, next, maker) : journal_nextOf(latest, next, session);
+        const head = this.#run.issue_snapshot.head_sha;
+        const committed = await commit(session, checkpoint, {
+            ...{ files, codeCommit: head === this.#codeCommitted ? null : head },
+            heldUntil: latest?.lease?.session_id === session.id ? latest.lease.expires_at : null,
+        });
+        if (committed.status === "gave_way")
+            throw gaveWay(start.issue, committed.latest);
+        this.#codeCommitted = head;
+        return committed.checkpoint;
+    }
+    #take() {
+        const taken = { files: this.#files, own: this.#own };
+        this.#files = [];
+        this.#own = journal_nothing;
+        return taken;
+    }
+    #complete(change, latest) {
+        const { workflow_state: state, orchestrator_state: run } = change;
+        if (!state || !run)
+            throw new Error("a change without the state of the run");
+        const before = latest?.workflow_state;
+        const carriedAt = before?.current_phase === state.current_phase ? before.phase_started_at : undefined;
+        return {
+            ...change,
+            lease: this.#lease(change),
+            partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) => partial_work.map((file) => ({ ...file, task }))),
+            progress: [...this.#unfinished].flatMap(([task, { progress }]) => progress.map((line) => ({ ...line, task }))),
+            workflow_state: {
+                ...state,
+                phase_started_at: this.#begunAt.get(state.current_phase) ?? carriedAt ?? state.phase_started_at,
+                phase_attempt: Math.max(1, state.phase_attempt),
+            },
+            orchestrator_state: { ...run, handled_events: withHandled(run.handled_events, this.start.eventKey) },
+        };
+    }
+    /** Held as long as something is at work; then just long enough to show what was committed. */
+    #lease({ outcome }) {
+        if (outcome === "interrupted")
+            return null;
+        const last = Math.max(...this.#deadlines.values());
+        return Number.isFinite(last) ? (0,lease/* leaseFor */.UX)(this.session, last - this.#now()) : (0,lease/* closingLease */.cE)(this.session);
+    }
+}
+function journal_nextOf(latest, change, { maker }) {
+    if (!latest)
+        throw new Error("a run that goes on has a checkpoint");
+    return create_nextCheckpoint(latest, change, maker);
+}
+function saidBy(response) {
+    if (response === "approve")
+        return "approved";
+    return response === "reject" ? "rejected" : "answered";
+}
+/** A checkpoint of old does not name the task: then it is the only one of its phase. */
+function unfinishedOf(latest) {
+    const found = new Map();
+    if (!latest)
+        return found;
+    const only = taskKey(latest.workflow_state.current_phase, "work");
+    const of = (task) => {
+        const known = found.get(task) ?? { partial_work: [], progress: [] };
+        found.set(task, known);
+        return known;
+    };
+    for (const { task = only, ...file } of latest.partial_work)
+        of(task).partial_work.push(file);
+    for (const { task = only, ...line } of latest.progress)
+        of(task).progress.push(line);
+    return found;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/opening.js
+/** What a step does to the run before anything begins. */
+function openingEvents(step, record, now) {
+    const changed = Object.entries(step.phases).filter(([name, state]) => JSON.stringify(record.phases[name]) !== JSON.stringify(state));
+    const moved = changed.length > 0 ? [{ type: "run:moved", phases: Object.fromEntries(changed) }] : [];
+    if (step.kind !== "approve")
+        return moved;
+    const { phase, by } = step;
+    const state = record.phases[phase];
+    if (!state)
+        throw new Error(`the run has no phase ${phase}`);
+    const response = "approve";
+    // A run of old has asked without writing down what.
+    const isAsked = Object.hasOwn(record.questions, phase);
+    const answered = isAsked
+        ? { type: "input:received", phase, answer: { response, by, at: now.toISOString() } }
+        : { type: "run:moved", phases: { [phase]: { ...state, status: "succeeded" } } };
+    return [...moved, answered];
+}
+
+;// CONCATENATED MODULE: ./lib/engine/starting-point.js
+
+
+/** What a session takes over from the latest checkpoint; for a new run, next to nothing. */
+async function startingPoint(session, start, isNewRun) {
+    const { latest, issue, step, actor } = start;
+    if (latest && !isNewRun)
+        return { ...latest, issue_snapshot: await snapshotOf(session, latest, issue, start) };
+    const snapshot = latest
+        ? await snapshotOfRestart(session, latest, issue)
+        : await snapshotOf(session, null, issue, start);
+    const run = create_emptyRun({
+        ...{ issue: issue.number, workflow: session.plan.workflow.name, phase: step.phase, phases: step.phases },
+        ...{ snapshot, startedBy: actor, maker: session.maker },
+    });
+    return latest ? { ...run, projections: projectionsOfRestart(latest, snapshot) } : run;
+}
+/** A new run keeps the comment, and the pull request as long as its branch is there. */
+function projectionsOfRestart({ projections }, snapshot) {
+    const pull = snapshot.branch === null ? null : projections.pull_request;
+    return { comment_id: projections.comment_id, pull_request: pull, branch_head: null };
+}
+
+;// CONCATENATED MODULE: ./lib/engine/run-on-issue.js
+
+
+
+
+
+
+
+
+
+
+/** Runs a workflow on an issue until it waits for somebody, is over or has to stop. */
+async function runOnIssue(session, view, start) {
+    const { latest, issue, step, event, actor } = start;
+    const isNewRun = latest === null || (step.kind === "run" && step.isRestart === true);
+    const carried = await startingPoint(session, start, isNewRun);
+    const journal = new Journal(session, { issue: issue.number, latest, carried, eventKey: event.key, actor });
+    const folders = createFolders(session, journal, issue.number);
+    const run = {
+        ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set() },
+    };
+    const { workflow, maxAttempts } = session.plan;
+    const definition = compile(workflow, maxAttempts, createHands(run));
+    const onEvent = (told) => journal.hears(told);
+    const commit = journal.commit.bind(journal);
+    const now = () => session.clock.now();
+    const recorder = new recorder_Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
+    run.recorder = recorder;
+    recorder.tell(...openingEvents(step, recorder.record, now()));
+    const host = createIssueHost(run, view, start);
     try {
-        await workspace.settle(head_sha ?? workspace.baseSha);
+        const runtime = { workflow: definition, recorder, now };
+        const result = await new Run(runtime, { signal: session.signal }, host).run();
+        const position = host.position(result.checkpoint);
+        if (result.status === "stopped")
+            return { status: "stopped", position };
+        return { status: "rests", decision: host.held() ?? view.decide(position), position };
     }
-    catch (error) {
-        // The phase is committed: what its gates did to the folder must not undo that.
-        session.log.warn(`the next phase gets a new folder: ${(0,errors/* messageOf */.b)(error)}`);
-        await drop(session, workspace);
+    finally {
+        await folders.closeAll();
     }
-}
-/** What failed work leaves in the folder must not look like part of the next phase's. */
-async function drop(session, workspace) {
-    await workspace.close();
-    session.workspace = null;
-}
-
-;// CONCATENATED MODULE: ./lib/engine/take-step.js
-
-
-
-/** Carries out one step of a run: claims and runs a phase, or records that it is passed, asked, approved or given up. */
-async function takeStep(session, step, options) {
-    const begun = await beginStep(session, step, options);
-    if (begun.status === "gave_way" || step.kind !== "run")
-        return begun;
-    const { checkpoint } = begun;
-    const { issue_number: issue, workflow_state: state, checkpoint_id: id } = checkpoint;
-    const fields = { event: "phase_started", issue, phase: step.phase, attempt: state.phase_attempt, id };
-    session.log.info(`${step.phase} begins`, fields);
-    if (isShown(session, checkpoint, options))
-        return runPhase(session, checkpoint, asClaimed(checkpoint, options.issue));
-    const shown = await session.projector.project(checkpoint, { issue: options.issue, label: "set" });
-    const known = { ...checkpoint, projections: shown.projections };
-    return runPhase(session, known, asClaimed(checkpoint, shown.issue));
-}
-/** The agent gets the text that the claim was made with, not what somebody may have made of it since. */
-function asClaimed({ issue_snapshot: { title, body } }, issue) {
-    return { ...issue, title, body };
-}
-/** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */
-function isShown(session, checkpoint, { latest, issue }) {
-    const labels = (0,workflow_labels/* knownStateLabels */.Yu)(session.plan.workflow, issue.labels);
-    const isLabelRight = labels.length === 1 && labels[0] === checkpoint.workflow_state.current_state_label;
-    const isAnnounced = latest?.session_id === session.id && latest.type === "POST" && latest.error === null;
-    return isAnnounced && isLabelRight;
 }
 
 ;// CONCATENATED MODULE: ./lib/render/check.js
@@ -60036,7 +67765,11 @@ function whatNext(view) {
         case "waiting_for_label":
             return `${diverged}add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.phase)}\` to go on.`;
         case "waiting_for_person":
+            if (standing.next === null)
+                return `${diverged}answer the question; the comments that do are below it.`;
             return `${diverged}read the specification, then add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\` to approve it.`;
+        case "retrying":
+            return `${diverged}nothing; the next try begins at ${standing.until}. Comment \`/crunch\` to try at once.`;
         case "failed":
             return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
         case "finished":
@@ -60086,7 +67819,7 @@ function renderStatus(view) {
 }
 /** floor(100 × completed / total): 100 only when every phase has ended. */
 function progressPercent(workflow, checkpoint) {
-    const steps = (0,workflow_workflow/* phasesInOrder */.C)(workflow).filter((phase) => phase.kind !== "terminal");
+    const steps = (0,workflow_workflow/* phasesInOrder */.C7)(workflow).filter((phase) => phase.type !== "terminal");
     const ended = steps.filter(({ name }) => {
         const status = checkpoint.orchestrator_state.phases[name]?.status;
         return status === "succeeded" || status === "skipped";
@@ -60109,6 +67842,8 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }) {
             return `✋ \`${standing.done}\` is done, \`${standing.phase}\` waits for its label · ${percent}`;
         case "waiting_for_person":
             return `✋ \`${standing.phase}\` waits for your approval · ${percent}`;
+        case "retrying":
+            return `🔁 \`${standing.phase}\` failed and is tried again · ${percent}`;
         case "failed":
             return `❌ \`${standing.phase}\` failed · ${percent}`;
         case "finished":
@@ -60125,8 +67860,8 @@ function stopText({ pause, outcome, workflow_state: { current_phase: phase } }) 
 }
 function phaseTable({ workflow, checkpoint }) {
     const outputs = Object.values(checkpoint.agent_outputs);
-    const rows = (0,workflow_workflow/* phasesInOrder */.C)(workflow)
-        .filter((phase) => phase.kind !== "terminal")
+    const rows = (0,workflow_workflow/* phasesInOrder */.C7)(workflow)
+        .filter((phase) => phase.type !== "terminal")
         .map(({ name }) => {
         const state = checkpoint.orchestrator_state.phases[name];
         const status = state?.status ?? "pending";
@@ -60332,50 +68067,38 @@ function createProjector(options) {
 
 
 
-
-/** Takes step after step until the run waits for somebody or is over. `gave_way`: another session came first. */
+/** Goes on step by step until the run waits for somebody or is over. `gave_way`: another session came first. */
 async function runSteps(handling, first) {
     const { deps, event, loaded } = handling;
     const session = sessionFor(handling);
-    const actor = "actor" in event ? event.actor : "crunch";
     if (event.kind === "command" && event.commentId !== null)
         await deps.tracker.react(event.commentId, "eyes");
+    const keep = event.kind === "command" && event.command.name === "resume" ? event.command.keep : null;
+    const { latest, issue } = loaded;
+    if (latest && keep === "mine")
+        await putCodeBack(deps.code, latest);
+    // What an earlier session left half shown is put right first; the label is what this event is about.
+    const before = latest && (await show(session, { latest, issue }, event.kind === "started" ? "keep" : "leave"));
+    const view = {
+        decide: (position) => decideNext(handling, position),
+        show: (position, label) => show(session, position, label),
+        issue: (number) => deps.tracker.issue(number),
+        isManual: loaded.plan.advance === "manual",
+    };
+    const actor = "actor" in event ? event.actor : "crunch";
+    const start = { event, actor, step: first, latest: before?.latest ?? null, issue: before?.issue ?? issue };
     try {
-        let { latest, issue } = loaded;
-        let branchSeen;
-        if (latest &&
-            event.kind === "command" &&
-            event.command.name === "resume" &&
-            event.command.keep === "mine")
-            await putCodeBack(deps.code, latest);
-        // What an earlier session left half shown is put right first; the label is what this event is about.
-        if (latest)
-            ({ latest, issue, branchSeen } = await show(session, { latest, issue }, event.kind === "started" ? "keep" : "leave"));
-        for (let step = first;;) {
-            const isTextKept = step !== first;
-            const start = { latest, issue, eventKey: event.key, actor, branchSeen, isTextKept };
-            const taken = await takeStep(session, step, start);
-            branchSeen = undefined;
-            if (taken.status === "gave_way")
-                return "gave_way";
-            latest = taken.checkpoint;
-            if (step.kind === "ask" && step.isAgain)
-                await tellVoid(handling);
-            if (deps.signal.aborted)
-                return stopped(handling, session, { latest, issue });
-            // People act while agents work: look again, but not after a step that took no time.
-            if (step.kind === "run")
-                issue = await deps.tracker.issue(issue.number);
-            const next = decideNext(handling, { latest, issue });
-            if (next.kind !== "pass")
-                ({ latest, issue, branchSeen } = await show(session, { latest, issue }, "keep"));
-            if (!isStep(next))
-                return end(handling, next, { latest, issue });
-            step = next;
-        }
+        const ended = await runOnIssue(session, view, { ...start, branchSeen: before?.branchSeen });
+        if (first.kind === "ask" && first.isAgain)
+            await tellVoid(handling);
+        if (ended.status === "stopped")
+            return stopped(handling, session, ended.position);
+        return end(handling, ended.decision, ended.position);
     }
-    finally {
-        await session.workspace?.close();
+    catch (error) {
+        if (error instanceof errors/* CrunchError */.s && error.code === "gave_way")
+            return "gave_way";
+        throw error;
     }
 }
 /** An approval came for what is no longer there: says what has changed, and that it is asked again. */
@@ -60466,7 +68189,7 @@ function sessionFor({ deps, sessionId, store, redact, storageBranch, loaded }) {
     const maker = { now: () => clock.now(), randomHex: randomHex, sessionId };
     return {
         ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },
-        ...{ redact, clock, log, signal, maker, workspace: null, notes: new Map() },
+        ...{ redact, clock, log, signal, maker, notes: new Map() },
     };
 }
 
@@ -60614,8 +68337,6 @@ function reservedPath(path) {
     });
 }
 
-// EXTERNAL MODULE: ./lib/checkpoint/execution-graph.js
-var execution_graph = __nccwpck_require__(8773);
 ;// CONCATENATED MODULE: ./lib/render/preview.js
 
 
@@ -60664,7 +68385,7 @@ async function answerPreview(handling, id) {
     if (found.status === "refused")
         return found.outcome;
     const { checkpoint } = found;
-    const order = (0,workflow_workflow/* phasesInOrder */.C)(loaded.plan.workflow).map(({ name }) => name);
+    const order = (0,workflow_workflow/* phasesInOrder */.C7)(loaded.plan.workflow).map(({ name }) => name);
     const isLatest = checkpoint.checkpoint_id === loaded.latest?.checkpoint_id;
     const plan = loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order, loaded.plan.layout) : null;
     const text = renderPreview({
@@ -61305,7 +69026,7 @@ function governanceAfter({ governance_results: before }, { qualityGates, complia
  * What the checkpoint of a moment says anew, from the latest one and from what happened. Does nothing itself; a moment
  * that can't have come after the latest checkpoint is refused with the reason.
  */
-function moments_changeFor(latest, moment, now) {
+function changeFor(latest, moment, now) {
     return told(latest, moment, (run) => ownChange(run, moment, now));
 }
 /** As changeFor(), for the first checkpoint of a run. */
@@ -61316,10 +69037,10 @@ function firstChange(run, moment, now) {
 function told(run, moment, make) {
     const findings = withFindings(run, moment);
     const own = make({ ...run, ...findings, metadata: run.metadata });
-    return { ...findings, ...own, ...asked(findings, own) };
+    return { ...findings, ...own, ...moments_asked(findings, own) };
 }
 /** What is asked to be kept is kept beside what the moment itself has to say. */
-function asked(findings, own) {
+function moments_asked(findings, own) {
     const { partial_work, progress, files_modified, metadata } = findings;
     return {
         ...(partial_work && { partial_work }),
@@ -61425,7 +69146,7 @@ async function rollBack(handling, id) {
 }
 async function addition(handling, latest, target) {
     const { deps, loaded, sessionId, store } = handling;
-    const order = (0,workflow_workflow/* phasesInOrder */.C)(loaded.plan.workflow).map(({ name }) => name);
+    const order = (0,workflow_workflow/* phasesInOrder */.C7)(loaded.plan.workflow).map(({ name }) => name);
     const { layout } = loaded.plan;
     const plan = rollbackPlan(latest, target, order, layout);
     const code = await restoredCode(handling, latest, target, plan);
@@ -61434,7 +69155,7 @@ async function addition(handling, latest, target) {
         parent: target.checkpoint_id,
         options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: code.head_sha },
         change: {
-            ...moments_changeFor(latest, { trigger: "rollback", target, order, layout }, now),
+            ...changeFor(latest, { trigger: "rollback", target, order, layout }, now),
             lease: (0,lease/* closingLease */.cE)({ id: sessionId, holder: deps.holder, clock: deps.clock }),
             issue_snapshot: { ...latest.issue_snapshot, ...code },
         },
@@ -61577,7 +69298,7 @@ function isTakenOff(outcome) {
 function situationOf(event, loaded, permission, isHeld) {
     const { issue, latest, seen, plan, obstacle } = loaded;
     const { workflow, advance, maxAttempts } = plan;
-    const hasAgent = (phase) => plan.phases[phase]?.agent != null;
+    const hasAgent = (phase) => Object.values(plan.phases[phase]?.agents ?? {}).every((agent) => agent !== null);
     const isAsked = latest !== null && seen !== null && (0,world/* isAskedAbout */.Y)(latest, seen);
     const known = {
         event,
@@ -61661,8 +69382,8 @@ var layout = __nccwpck_require__(6042);
 var schemas = __nccwpck_require__(2857);
 // EXTERNAL MODULE: ./lib/checkpoint/retention.js
 var retention = __nccwpck_require__(4424);
-// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 2 modules
-var schema = __nccwpck_require__(8079);
+// EXTERNAL MODULE: ./lib/checkpoint/schema.js + 3 modules
+var schema = __nccwpck_require__(4533);
 // EXTERNAL MODULE: ./lib/errors.js
 var errors = __nccwpck_require__(452);
 // EXTERNAL MODULE: ./node_modules/zod/v4/core/core.js
@@ -62342,6 +70063,9 @@ const ResultFile = schemas/* object */.Ikc({
     token_usage: schemas/* object */.Ikc({ input: Count.default(0), output: Count.default(0) })
         .default({ input: 0, output: 0 }),
     acceptance_criteria: schemas/* record */.g1P(schemas/* string */.YjP(), schemas/* boolean */.zMY()).default({}),
+    /** For the conditions of the workflow. */
+    data: schemas/* json */.Pq9().optional(),
+    vote: schemas/* enum */.k5n(["approve", "reject", "abstain"]).optional(),
 });
 async function readResultFile(path) {
     const part = await readPart(path, 0, result_file_LIMIT);
@@ -62414,6 +70138,8 @@ function createCommandAgent(options) {
                     })),
                     tokenUsage: result.token_usage,
                     acceptanceCriteria: mapKeys(result.acceptance_criteria, clean),
+                    ...(result.data !== undefined && { data: withStrings(result.data, clean) }),
+                    ...(result.vote !== undefined && { vote: result.vote }),
                     notes: await notesSoFar(),
                     progress,
                     outputTail: (0,workflow_commands/* neutraliseWorkflowCommands */.W)(withRemarks(ended, remarks)),
@@ -62465,6 +70191,16 @@ function withRemarks(ended, remarks) {
     const cut = ended.truncated ? "[crunch: only the end of the output is kept]\n" : "";
     return [cut + ended.output, ...remarks.map((remark) => `[crunch: ${remark}]`)].join("\n");
 }
+/** A value of JSON with its texts changed. */
+function withStrings(value, change) {
+    if (typeof value === "string")
+        return change(value);
+    if (Array.isArray(value))
+        return value.map((each) => withStrings(each, change));
+    if (typeof value !== "object" || value === null)
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [change(key), withStrings(each, change)]));
+}
 function mapKeys(record, change) {
     return Object.fromEntries(Object.entries(record).map(([key, value]) => [change(key), value]));
 }
@@ -62497,6 +70233,8 @@ function isAllowedCommand(operator, argv) {
     return operator.commands.some((allowed) => allowed.length === argv.length && allowed.every((word, index) => word === argv[index]));
 }
 
+// EXTERNAL MODULE: ./lib/engine/plan.js
+var plan = __nccwpck_require__(8479);
 ;// CONCATENATED MODULE: ./lib/gates/command.js
 
 /** Passes when a command exits with 0 in the workspace. */
@@ -62581,9 +70319,11 @@ function createGate(config, phase) {
 
 // EXTERNAL MODULE: ./lib/workflow/presets/index.js + 1 modules
 var presets = __nccwpck_require__(6446);
-// EXTERNAL MODULE: ./lib/workflow/workflow.js
-var workflow_workflow = __nccwpck_require__(5628);
+// EXTERNAL MODULE: ./lib/workflow/workflow.js + 1 modules
+var workflow_workflow = __nccwpck_require__(9185);
 ;// CONCATENATED MODULE: ./lib/app/plan.js
+
+
 
 
 
@@ -62595,16 +70335,20 @@ function planFor(options) {
     const { config, checkpoint, authority } = options;
     const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
     const workflow = presets/* presets */.v[config.workflow]({ approval: config.approval });
-    const agentPhases = (0,workflow_workflow/* phasesInOrder */.C)(workflow).filter((phase) => phase.kind === "agent");
     const phases = {};
     const findings = [];
-    for (const { name } of agentPhases) {
+    for (const { name, ...shape } of (0,workflow_workflow/* phasesInOrder */.C7)(workflow)) {
+        if (shape.type === "terminal")
+            continue;
         const phase = phaseConfig(config, name);
-        findings.push(...notAllowed(phase, config, authority));
-        const agentName = phase.agent ?? config.agent;
-        const agent = agentName !== null && Object.hasOwn(agents, agentName) ? agents[agentName] : undefined;
+        const named = Object.entries(agentsOf(shape)).map(([task, agent]) => [task, agent ?? phase.agent ?? config.agent]);
+        findings.push(...notAllowed(named, commandsOf(shape, phase.gates), authority));
+        const planned = named.map(([task, agentName]) => {
+            const agent = agentName !== null && Object.hasOwn(agents, agentName) ? agents[agentName] : undefined;
+            return [task, agentName !== null && agent ? runnable(agentName, agent, phase, options.redact) : null];
+        });
         phases[name] = {
-            agent: agentName !== null && agent ? runnable(agentName, agent, phase, options.redact) : null,
+            agents: Object.fromEntries(planned),
             writes: phase.writes,
             gates: phase.gates.map((gate) => createGate(gate, name)),
         };
@@ -62627,34 +70371,52 @@ function planFor(options) {
 }
 function phaseConfig(config, name) {
     const phases = config.phases;
-    const phase = phases[name];
-    if (!phase)
-        throw new Error(`the configuration has no phase ${name}`);
-    return phase;
+    return (Object.hasOwn(phases, name) ? phases[name] : undefined) ?? PhaseConfig.parse({});
+}
+/** By task, the agent that the workflow names for it; null where that is left to the repo. */
+function agentsOf(shape) {
+    switch (shape.type) {
+        case "agent":
+            return { [plan/* onlyTask */.i]: shape.agent ?? null };
+        case "tasks":
+            return named(shape.tasks, shape.agent);
+        case "consensus":
+            return named(shape.voters);
+        default:
+            return {};
+    }
+}
+function named(tasks, otherwise) {
+    const agents = Object.entries(tasks).map(([name, { agent }]) => [name, agent ?? otherwise ?? null]);
+    return Object.fromEntries(agents);
 }
 function runnable(name, agent, phase, redact) {
     const runner = createAgentRunner({ kind: "command", name, ...agent }, { redact });
     return { name, runner, timeoutMs: phase.timeoutMs ?? agent.timeoutMs };
 }
-function notAllowed(phase, config, authority) {
+function notAllowed(agents, commands, authority) {
     if (authority.kind === "repo")
         return [];
     const { operator } = authority;
     const offered = Object.keys(operator.agents);
-    const agent = phase.agent ?? config.agent;
-    const agentFinding = agent === null || Object.hasOwn(operator.agents, agent)
-        ? []
-        : [`the agent \`${agent}\` is not one of this bot's (${listed(offered)})`];
+    const strange = agents.flatMap(([, agent]) => agent === null || Object.hasOwn(operator.agents, agent) ? [] : [agent]);
     const allowed = operator.commands.map((words) => words.join(" "));
     return [
-        ...agentFinding,
-        ...commandsOf(phase.gates)
+        ...strange.map((agent) => `the agent \`${agent}\` is not one of this bot's (${listed(offered)})`),
+        ...commands
             .filter((argv) => !isAllowedCommand(operator, argv))
             .map((argv) => `the gate command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`),
     ];
 }
-function commandsOf(gates) {
-    return gates.flatMap((gate) => (gate.type === "command" ? [gate.command] : []));
+/** All that is run for a phase besides its agents. */
+function commandsOf(shape, gates) {
+    const hooks = shape.type === "terminal"
+        ? []
+        : [...(shape.before ?? []), ...(shape.after ?? []), ...(shape.finally ?? [])];
+    return [
+        ...gates.flatMap((gate) => (gate.type === "command" ? [gate.command] : [])),
+        ...hooks.map(({ command }) => command),
+    ];
 }
 function listed(names) {
     return names.length === 0 ? "none is allowed" : `allowed: ${names.map(code).join(", ")}`;
@@ -62924,10 +70686,10 @@ async function standIn(store, code, target) {
 /* harmony export */   Mg: () => (/* binding */ phaseMovedTo)
 /* harmony export */ });
 /* harmony import */ var _engine_refuse_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(688);
-/* harmony import */ var _engine_situation_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(8082);
-/* harmony import */ var _engine_standing_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(9156);
-/* harmony import */ var _workflow_labels_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9838);
-/* harmony import */ var _workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5628);
+/* harmony import */ var _engine_situation_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(8082);
+/* harmony import */ var _engine_standing_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9156);
+/* harmony import */ var _workflow_labels_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(9838);
+/* harmony import */ var _workflow_workflow_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(9185);
 
 
 
@@ -62954,8 +70716,8 @@ async function phaseMovedTo(tracker, situation) {
     if (event.kind !== "command" || !["run", "resume"].includes(event.command.name))
         return null;
     const label = movedLabel(situation);
-    const phase = label === null ? null : (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_1__/* .phaseOfLabel */ .pE)(workflow, label);
-    if (label === null || phase === null || (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__/* .phaseNamed */ .t)(workflow, phase).kind === "terminal")
+    const phase = label === null ? null : (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_4__/* .phaseOfLabel */ .pE)(workflow, label);
+    if (label === null || phase === null || (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_3__/* .phaseNamed */ .to)(workflow, phase).type === "terminal")
         return null;
     const by = await tracker.labeledBy(issue.number, label);
     return by !== null && (0,_engine_refuse_js__WEBPACK_IMPORTED_MODULE_0__/* .mayDo */ .b)(await tracker.permissionOf(by.login), "write") ? phase : null;
@@ -62964,8 +70726,8 @@ function movedLabel(situation) {
     const { latest, issue, isHeld, workflow } = situation;
     if (isHeld || !latest)
         return null;
-    const known = [...latest.issue_snapshot.labels, (0,_engine_standing_js__WEBPACK_IMPORTED_MODULE_3__/* .labelFor */ .gt)((0,_engine_situation_js__WEBPACK_IMPORTED_MODULE_4__/* .currentStanding */ .M)(situation))];
-    const [label, ...others] = (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_1__/* .knownStateLabels */ .Yu)(workflow, issue.labels).filter((each) => !known.includes(each));
+    const known = [...latest.issue_snapshot.labels, (0,_engine_standing_js__WEBPACK_IMPORTED_MODULE_2__/* .labelFor */ .gt)((0,_engine_situation_js__WEBPACK_IMPORTED_MODULE_1__/* .currentStanding */ .M)(situation))];
+    const [label, ...others] = (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_4__/* .knownStateLabels */ .Yu)(workflow, issue.labels).filter((each) => !known.includes(each));
     return label === undefined || others.length > 0 ? null : label;
 }
 
@@ -63512,7 +71274,7 @@ function* neededBy(added, live) {
 
 /***/ }),
 
-/***/ 8079:
+/***/ 4533:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -63530,6 +71292,35 @@ var schemas = __nccwpck_require__(2857);
 var iso = __nccwpck_require__(4377);
 // EXTERNAL MODULE: ./lib/checkpoint/id.js
 var id = __nccwpck_require__(6553);
+;// CONCATENATED MODULE: ./lib/checkpoint/phase-state.js
+
+
+const Text = schemas/* string */.YjP();
+const Time = iso/* datetime */.w$();
+const Count = schemas/* number */.aig().int().nonnegative();
+const Failure = schemas/* strictObject */.rej({ code: Text, message: Text });
+const PhaseStatus = schemas/* enum */.k5n(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
+/** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
+const PhaseState = schemas/* strictObject */.rej({
+    status: PhaseStatus,
+    attempt: Count,
+    /** How many of the attempts were stopped on purpose: those did not die. */
+    stops: Count.optional(),
+    version: Count,
+    checkpoint_id: id/* CheckpointId */.gq.nullable(),
+    /** Where it led when it ended, if not where it always does. */
+    next: schemas/* array */.YOg(Text).optional(),
+    /** It begins without waiting for those before it. */
+    due: schemas/* boolean */.zMY().optional(),
+    /** How often it failed and was tried again since it began, and when the next try may begin. */
+    retries: Count.optional(),
+    retry_at: Time.optional(),
+    /** How often it was begun since a person last sent the run to it; its version, if nobody did. */
+    visits: Count.optional(),
+    /** Why it failed the last time. */
+    failure: Failure.optional(),
+});
+
 ;// CONCATENATED MODULE: ./lib/checkpoint/repo-path.js
 
 /**
@@ -63550,71 +71341,88 @@ const BranchName = schemas/* string */.YjP().max(250).refine(isInside, "the name
 
 ;// CONCATENATED MODULE: ./lib/checkpoint/run-event.js
 
-const Text = schemas/* string */.YjP();
-const Count = schemas/* number */.aig().int().nonnegative();
-const Time = iso/* datetime */.w$();
+
+const run_event_Text = schemas/* string */.YjP();
+const run_event_Count = schemas/* number */.aig().int().nonnegative();
+const run_event_Time = iso/* datetime */.w$();
 /** What a person is asked. */
 const Question = schemas/* strictObject */.rej({
     type: schemas/* enum */.k5n(["approval", "choice", "text"]),
-    prompt: Text,
+    prompt: run_event_Text,
     /** The answers to choose from; for an approval `approve` and `reject`, for a free text none. */
-    choices: schemas/* array */.YOg(Text),
+    choices: schemas/* array */.YOg(run_event_Text),
     /** When nobody has to answer any more, and what then counts as the answer: one of its own, `skip` or `fail`. */
-    expires_at: Time.nullable(),
-    on_timeout: Text.nullable(),
+    expires_at: run_event_Time.nullable(),
+    on_timeout: run_event_Text.nullable(),
     /** How many people have to answer. */
     needed: schemas/* number */.aig().int().positive(),
     /** What the answer is for: the phase itself, what it produced, what to do about its failure, or a consensus. */
     purpose: schemas/* enum */.k5n(["phase", "output", "error", "consensus"]),
+    /** How long to wait before somebody is reminded. */
+    remind_after_ms: run_event_Count.optional(),
 });
-const Answer = schemas/* strictObject */.rej({ response: Text, by: Text, at: Time });
-const Failure = schemas/* strictObject */.rej({ code: Text, message: Text });
-const phase = Text;
-const next = schemas/* array */.YOg(Text);
+const Answer = schemas/* strictObject */.rej({ response: run_event_Text, by: run_event_Text, at: run_event_Time });
+const phase = run_event_Text;
+const next = schemas/* array */.YOg(run_event_Text);
 /** One step of a run. What a run is at any moment is what its events have made of it: see replay.ts. */
 const RunEvent = schemas/* discriminatedUnion */.gMt("type", [
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:started"), workflow: Text, state: schemas/* json */.Pq9() }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:started"), phase, attempt: Count, version: Count }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:started"), workflow: run_event_Text, state: schemas/* json */.Pq9() }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:started"), phase, attempt: run_event_Count, version: run_event_Count }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:succeeded"), phase, next }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:skipped"), phase, reason: Text, next }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:skipped"), phase, reason: run_event_Text, next }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:failed"), phase, error: Failure }),
+    /** A person sent the run to a phase: these are as given here from now on. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:moved"), phases: schemas/* record */.g1P(run_event_Text, PhaseState) }),
     /** The session was asked to stop while it worked on it. */
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:stopped"), phase }),
     schemas/* strictObject */.rej({
         type: schemas/* literal */.euz("phase:retrying"),
         phase,
         error: Failure,
-        retries: Count,
-        retry_at: Time,
+        retries: run_event_Count,
+        retry_at: run_event_Time,
     }),
     /** A phase led back, or jumped, to `due`: that one begins at once, and these are to be done again. */
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phases:reset"), phases: schemas/* array */.YOg(Text), due: Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phases:reset"), phases: schemas/* array */.YOg(run_event_Text), due: run_event_Text }),
     schemas/* strictObject */.rej({
         type: schemas/* literal */.euz("tasks:planned"),
         phase,
-        tasks: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ depends_on: schemas/* array */.YOg(Text), input: Text.optional() })),
+        tasks: schemas/* record */.g1P(run_event_Text, schemas/* strictObject */.rej({ depends_on: schemas/* array */.YOg(run_event_Text), input: run_event_Text.optional() })),
     }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:started"), phase, task: Text, at: Time }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:completed"), phase, task: Text, at: Time, result: Text }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:failed"), phase, task: Text, at: Time, error: Failure }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:skipped"), phase, task: Text, reason: Text }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("batch:completed"), phase, batch: Count }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("state:changed"), set: schemas/* record */.g1P(Text, schemas/* json */.Pq9()), unset: schemas/* array */.YOg(Text) }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:requested"), phase, question: Question, at: Time }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:started"), phase, task: run_event_Text, at: run_event_Time }),
+    /** The agent has ended, but what it did has not been looked at yet. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:reported"), phase, task: run_event_Text, result: run_event_Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:completed"), phase, task: run_event_Text, at: run_event_Time, result: run_event_Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:failed"), phase, task: run_event_Text, at: run_event_Time, error: Failure }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("task:skipped"), phase, task: run_event_Text, reason: run_event_Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("batch:completed"), phase, batch: run_event_Count }),
+    /** A task changed files that another one had changed since it began, and does its work again on top of that. */
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("conflict:started"), phase, task: run_event_Text, paths: schemas/* array */.YOg(run_event_Text) }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("conflict:resolved"), phase, task: run_event_Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("state:changed"), set: schemas/* record */.g1P(run_event_Text, schemas/* json */.Pq9()), unset: schemas/* array */.YOg(run_event_Text) }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:requested"), phase, question: Question, at: run_event_Time }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:received"), phase, answer: Answer }),
     /** Nobody has to answer any more: enough people did, or the time was up. */
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:closed"), phase, response: Text, timed_out: schemas/* boolean */.zMY() }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("checkpoint:created"), checkpoint_id: Text, trigger: Text }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:closed"), phase, response: run_event_Text, timed_out: schemas/* boolean */.zMY() }),
+    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("checkpoint:created"), checkpoint_id: run_event_Text, trigger: run_event_Text }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:finished"), phase }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:failed"), phase, error: Failure }),
 ]);
 /** What a run knows besides where its phases stand: the data of the workflow, and what people are asked. */
 const RunState = schemas/* strictObject */.rej({
-    state: schemas/* record */.g1P(Text, schemas/* json */.Pq9()),
-    questions: schemas/* record */.g1P(Text, schemas/* strictObject */.rej({ question: Question, asked_at: Time, answers: schemas/* array */.YOg(Answer) })),
+    state: schemas/* record */.g1P(run_event_Text, schemas/* json */.Pq9()),
+    questions: schemas/* record */.g1P(run_event_Text, schemas/* strictObject */.rej({
+        question: Question,
+        asked_at: run_event_Time,
+        answers: schemas/* array */.YOg(Answer),
+        /** The checkpoint that asked it; missing in that one itself. */
+        checkpoint_id: run_event_Text.optional(),
+    })),
 });
 
 ;// CONCATENATED MODULE: ./lib/checkpoint/schema.js
+
+
 
 
 
@@ -63641,25 +71449,6 @@ const Trigger = schemas/* enum */.k5n([
     "pause",
     "every_n_events",
 ]);
-const PhaseStatus = schemas/* enum */.k5n(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
-/** Where one phase of the run stands. `version` counts the times it was begun anew after it had ended. */
-const PhaseState = schemas/* strictObject */.rej({
-    status: PhaseStatus,
-    attempt: schema_Count,
-    /** How many of the attempts were stopped on purpose: those did not die. */
-    stops: schema_Count.optional(),
-    version: schema_Count,
-    checkpoint_id: id/* CheckpointId */.gq.nullable(),
-    /** Where it led when it ended, if not where it always does. */
-    next: schemas/* array */.YOg(schema_Text).optional(),
-    /** It begins without waiting for those before it. */
-    due: schemas/* boolean */.zMY().optional(),
-    /** How often it failed and was tried again since it began, and when the next try may begin. */
-    retries: schema_Count.optional(),
-    retry_at: schema_Time.optional(),
-    /** Why it failed. */
-    failure: Failure.optional(),
-});
 /** Who holds the lease: enough for another session to prove that this one is dead. */
 const Holder = schemas/* discriminatedUnion */.gMt("kind", [
     schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("process"), host: schema_Text, pid: schema_Count, started_at: schema_Time }),
@@ -63700,8 +71489,15 @@ const PartialFile = schemas/* strictObject */.rej({
     status: schemas/* enum */.k5n(["added", "modified", "deleted"]),
     hash: Sha256.nullable(),
     size_bytes: schema_Count,
+    /** The task it is of, where several were at work. */
+    task: schema_Text.optional(),
 });
-const Progress = schemas/* strictObject */.rej({ at: schema_Time, message: schema_Text, percent: schemas/* number */.aig().min(0).max(100).nullable() });
+const Progress = schemas/* strictObject */.rej({
+    at: schema_Time,
+    message: schema_Text,
+    percent: schemas/* number */.aig().min(0).max(100).nullable(),
+    task: schema_Text.optional(),
+});
 /** The run was put back to an earlier checkpoint, and waits for the word to go on from there. */
 const RollbackPause = schemas/* strictObject */.rej({ kind: schemas/* literal */.euz("rollback") });
 /** The world had changed when a session came to go on: what it saw, which an answer has to be about. */
@@ -65178,6 +72974,18 @@ async function isHeldByAnother(latest, sessionId, clock, liveness) {
 
 /***/ }),
 
+/***/ 8479:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   i: () => (/* binding */ onlyTask)
+/* harmony export */ });
+/** The name of a phase's only task. */
+const onlyTask = "work";
+
+
+/***/ }),
+
 /***/ 688:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -65220,64 +73028,127 @@ function currentStanding(situation) {
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   Ec: () => (/* binding */ completedPhases),
 /* harmony export */   H3: () => (/* binding */ phasesFrom),
 /* harmony export */   Su: () => (/* binding */ withPhase),
 /* harmony export */   YP: () => (/* binding */ standingOf),
 /* harmony export */   _A: () => (/* binding */ pendingPhases),
-/* harmony export */   gt: () => (/* binding */ labelFor),
-/* harmony export */   zN: () => (/* binding */ endPhase)
+/* harmony export */   gt: () => (/* binding */ labelFor)
 /* harmony export */ });
-/* harmony import */ var _workflow_labels_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9838);
-/* harmony import */ var _workflow_workflow_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5628);
+/* unused harmony exports complete, isOver */
+/* harmony import */ var _workflow_graph_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6401);
+/* harmony import */ var _workflow_labels_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(9838);
+/* harmony import */ var _workflow_readiness_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(4829);
+/* harmony import */ var _workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9185);
+
+
 
 
 function standingOf(workflow, phases, advance) {
-    let done = null;
-    for (const phase of (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_0__/* .phasesInOrder */ .C)(workflow)) {
-        if (phase.kind === "terminal")
-            return { kind: "finished", phase: phase.name };
-        const status = phases[phase.name]?.status ?? "pending";
-        if (status === "succeeded" || status === "skipped") {
-            // The label that approves a human phase is the label of the next one: it is not asked for twice.
-            if (status === "succeeded")
-                done = phase.kind === "human" ? null : phase.name;
-            continue;
-        }
-        if (status === "running")
-            return { kind: "running", phase: phase.name };
-        if (status === "failed")
-            return { kind: "failed", phase: phase.name };
-        if (status === "waiting" && phase.kind === "human") {
-            return { kind: "waiting_for_person", phase: phase.name, next: phase.next };
-        }
-        // A skipped human phase needs no label of its own: it is passed on the way.
-        const passes = phase.kind === "human" && phase.skip !== null;
-        if (advance === "manual" && done !== null && !passes) {
-            return { kind: "waiting_for_label", done, phase: phase.name };
-        }
-        return { kind: "next", phase: phase.name };
+    const ordered = (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__/* .phasesInOrder */ .C7)(workflow);
+    const first = (status) => ordered.find(({ name }) => phases[name]?.status === status);
+    const running = first("running");
+    if (running)
+        return { kind: "running", phase: running.name };
+    const failed = first("failed");
+    if (failed)
+        return { kind: "failed", phase: failed.name };
+    const { ready, sleeping } = (0,_workflow_readiness_js__WEBPACK_IMPORTED_MODULE_1__/* .readiness */ .xz)(workflow.graph, complete(workflow, phases), new Date(0));
+    const next = ordered.find(({ name, type }) => type !== "terminal" && ready.includes(name));
+    if (next) {
+        const done = advance === "manual" && !isPassed(next) ? doneBefore(workflow, phases, next.name) : null;
+        if (done !== null)
+            return { kind: "waiting_for_label", done, phase: next.name };
+        return { kind: "next", phase: next.name };
     }
-    throw new Error(`workflow ${workflow.name} has no terminal phase`);
+    const waiting = first("waiting");
+    if (waiting)
+        return { kind: "waiting_for_person", phase: waiting.name, next: approvingNext(waiting) };
+    const [asleep] = [...sleeping].sort((a, b) => Date.parse(a.until) - Date.parse(b.until));
+    if (asleep)
+        return { kind: "retrying", ...asleep };
+    return { kind: "finished", phase: endOf(workflow, phases) };
+}
+/** A skipped human phase needs no label of its own: it is passed on the way. */
+const isPassed = (phase) => phase.type !== "terminal" && phase.skip !== undefined;
+/** The terminal phase that the run has come to, or comes to now. */
+function endOf(workflow, phases) {
+    const ends = (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__/* .phasesInOrder */ .C7)(workflow).filter(({ type }) => type === "terminal");
+    const { ready } = (0,_workflow_readiness_js__WEBPACK_IMPORTED_MODULE_1__/* .readiness */ .xz)(workflow.graph, complete(workflow, phases), new Date(0));
+    const isEnd = ({ name }) => phases[name]?.status === "succeeded" || ready.includes(name);
+    const end = ends.find(isEnd) ?? ends[0];
+    if (!end)
+        throw new Error(`workflow ${workflow.name} has no terminal phase`);
+    return end.name;
+}
+/** An approval leads to the one phase that follows: then that one's label says yes. */
+function approvingNext(phase) {
+    if (phase.type !== "human" || phase.ask.type !== "approval" || "choices" in phase.next)
+        return null;
+    const [next, ...others] = phase.next;
+    return next === undefined || others.length > 0 ? null : next;
+}
+/**
+ * The phase that was done before this one, whose label stays until the next is added. The label that approves a human
+ * phase is the label of the next one: it is not asked for twice.
+ */
+function doneBefore(workflow, phases, name) {
+    const { before } = (0,_workflow_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .orderOf */ .m)(workflow.graph);
+    for (const source of before.get(name) ?? []) {
+        const status = phases[source]?.status;
+        if (status === "succeeded")
+            return (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__/* .phaseNamed */ .to)(workflow, source).type === "human" ? null : source;
+        const earlier = status === "skipped" ? doneBefore(workflow, phases, source) : null;
+        if (earlier !== null)
+            return earlier;
+    }
+    return null;
 }
 /** The one `state:` label that belongs on the issue. */
 function labelFor(standing) {
-    return (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_1__/* .stateLabel */ .UH)(standing.kind === "waiting_for_label" ? standing.done : standing.phase);
+    return (0,_workflow_labels_js__WEBPACK_IMPORTED_MODULE_3__/* .stateLabel */ .UH)(standing.kind === "waiting_for_label" ? standing.done : standing.phase);
 }
+const fresh = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
 function pendingPhases(workflow) {
-    const fresh = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-    return Object.fromEntries((0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_0__/* .phasesInOrder */ .C)(workflow).map((phase) => [phase.name, fresh]));
+    return Object.fromEntries((0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_2__/* .phasesInOrder */ .C7)(workflow).map((phase) => [phase.name, fresh]));
 }
-/** The run goes on at `target`: what comes before it counts as done or skipped, what follows is to be done. */
+/** A workflow may have phases that a run begun before them does not know. */
+function complete(workflow, phases) {
+    return { ...pendingPhases(workflow), ...phases };
+}
+/**
+ * The run goes on at `target`: what leads to it counts as done or skipped, it and what follows it are to be done. What
+ * runs beside it stays as it is.
+ */
 function phasesFrom(workflow, phases, target) {
-    const names = (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_0__/* .phasesInOrder */ .C)(workflow).map((phase) => phase.name);
-    const at = names.indexOf(target);
-    return Object.fromEntries(names.map((name, index) => {
-        const state = phases[name] ?? { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-        if (index >= at)
-            return [name, { ...state, status: "pending", attempt: 0, stops: 0 }];
-        return [name, state.status === "succeeded" ? state : { ...state, status: "skipped" }];
-    }));
+    const order = (0,_workflow_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .orderOf */ .m)(workflow.graph);
+    const known = complete(workflow, phases);
+    const ahead = new Set([target, ...order.after(target)]);
+    const earlier = (name) => order.after(name).includes(target);
+    const moved = order.names.map((name) => {
+        const { failure, retries: _, retry_at: __, due: ___, next, ...state } = known[name] ?? fresh;
+        if (ahead.has(name)) {
+            const why = failure && { failure };
+            return [name, { ...state, ...why, status: "pending", attempt: 0, stops: 0, visits: 0 }];
+        }
+        if (!earlier(name))
+            return [name, isOpen(known[name]) ? again(known[name]) : (known[name] ?? fresh)];
+        if (state.status === "succeeded")
+            return [name, { ...state, ...onTheWay(name) }];
+        return [name, { ...state, status: "skipped", ...onTheWay(name) }];
+    });
+    return Object.fromEntries(moved);
+    /** Where a phase that chooses led to must be on the way to the target. */
+    function onTheWay(name) {
+        const node = workflow.graph.nodes[name];
+        if (node?.kind !== "choice")
+            return {};
+        return { next: node.to.filter((to) => to === target || (earlier(to) && !order.isBack(name, to))) };
+    }
+}
+/** What was at work, failed or was asked beside the target is to be done again. */
+const isOpen = (state) => state !== undefined && ["running", "failed", "waiting"].includes(state.status);
+function again(state) {
+    return { ...fresh, version: state?.version ?? 0, checkpoint_id: state?.checkpoint_id ?? null };
 }
 function withPhase(phases, name, change) {
     const before = phases[name];
@@ -65285,16 +73156,8 @@ function withPhase(phases, name, change) {
         throw new Error(`the run has no phase ${name}`);
     return { ...phases, [name]: { ...before, ...change } };
 }
-/** The phase has ended; when only the terminal one is left, the run has ended too. */
-function endPhase(workflow, phases, name, change) {
-    const ended = withPhase(phases, name, change);
-    const standing = standingOf(workflow, ended, "auto");
-    return standing.kind === "finished" ? withPhase(ended, standing.phase, { status: "succeeded" }) : ended;
-}
-function completedPhases(workflow, phases) {
-    return (0,_workflow_workflow_js__WEBPACK_IMPORTED_MODULE_0__/* .phasesInOrder */ .C)(workflow)
-        .map((phase) => phase.name)
-        .filter((name) => phases[name]?.status === "succeeded");
+function isOver(workflow, phases) {
+    return hasArrived(workflow.graph, phases);
 }
 
 
@@ -65750,8 +73613,8 @@ __nccwpck_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __nccwpck_require__(3218);
-// EXTERNAL MODULE: ./lib/app/handle-event.js + 157 modules
-var handle_event = __nccwpck_require__(881);
+// EXTERNAL MODULE: ./lib/app/handle-event.js + 204 modules
+var handle_event = __nccwpck_require__(651);
 // EXTERNAL MODULE: ./lib/engine/lease.js
 var lease = __nccwpck_require__(6208);
 // EXTERNAL MODULE: ./lib/engine/standing.js
@@ -65908,7 +73771,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4819);
 /* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(7601);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(881);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(651);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_13__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(452);
 /* harmony import */ var _redact_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(5078);
@@ -66324,6 +74187,150 @@ function endOf(text, most) {
 
 /***/ }),
 
+/***/ 6401:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   m: () => (/* binding */ orderOf)
+/* harmony export */ });
+/* unused harmony export graphProblems */
+/** What keeps a graph from being run, in words; empty when nothing does. */
+function graphProblems(graph) {
+    const { first, nodes } = graph;
+    const names = Object.keys(nodes);
+    const isThere = (name) => Object.hasOwn(nodes, name);
+    if (!isThere(first))
+        return [`it begins with \`${first}\`, which is no phase of it`];
+    const unknown = names.flatMap((name) => (nodes[name]?.to ?? [])
+        .filter((to) => !isThere(to))
+        .map((to) => `\`${name}\` leads to \`${to}\`, which is no phase of it`));
+    if (unknown.length > 0)
+        return unknown;
+    const problems = [];
+    for (const name of names) {
+        const node = nodes[name];
+        if (node?.kind !== "terminal" && node?.kind !== "any" && node?.to.length === 0)
+            problems.push(`\`${name}\` leads nowhere`);
+    }
+    if (!names.some((name) => nodes[name]?.kind === "terminal"))
+        problems.push("it has no terminal phase");
+    const reached = reachable(graph);
+    for (const name of names)
+        if (!reached.has(name))
+            problems.push(`nothing leads to \`${name}\``);
+    const loop = endlessLoop(graph);
+    if (loop)
+        problems.push(`${loop.map((name) => `\`${name}\``).join(" → ")} goes round for ever`);
+    return problems;
+}
+function reachable({ first, nodes }) {
+    const reached = new Set([first]);
+    for (const name of reached) {
+        const node = nodes[name];
+        for (const to of node?.kind === "any" ? Object.keys(nodes) : (node?.to ?? []))
+            reached.add(to);
+    }
+    return reached;
+}
+/** A way round on which no phase could choose to leave. */
+function endlessLoop(graph) {
+    const { nodes } = graph;
+    const done = new Set();
+    for (const start of Object.keys(nodes)) {
+        const path = [];
+        const onPath = new Set();
+        const visit = (name) => {
+            if (onPath.has(name))
+                return [...path.slice(path.indexOf(name)), name];
+            if (done.has(name) || nodes[name]?.kind !== "fixed")
+                return null;
+            path.push(name);
+            onPath.add(name);
+            for (const to of nodes[name]?.to ?? []) {
+                const found = visit(to);
+                if (found)
+                    return found;
+            }
+            path.pop();
+            onPath.delete(name);
+            done.add(name);
+            return null;
+        };
+        const found = visit(start);
+        if (found)
+            return found;
+    }
+    return null;
+}
+const orders = new WeakMap();
+function orderOf(graph) {
+    const known = orders.get(graph);
+    if (known)
+        return known;
+    const made = makeOrder(graph);
+    orders.set(graph, made);
+    return made;
+}
+/** An edge leads back when its target is on the way that led to its source: then nobody waits for it. */
+function makeOrder({ first, nodes }) {
+    const back = new Set();
+    const finished = [];
+    const seen = new Set();
+    const open = new Set();
+    // By hand and not by calls: a line of thousands of phases is deeper than the stack.
+    const stack = [];
+    const enter = (name) => {
+        seen.add(name);
+        open.add(name);
+        stack.push({ name, to: nodes[name]?.to ?? [], at: 0 });
+    };
+    for (const root of [first, ...Object.keys(nodes)]) {
+        if (seen.has(root))
+            continue;
+        enter(root);
+        for (let top = stack.at(-1); top; top = stack.at(-1)) {
+            // From the last to the first: they come out in the order they were written in.
+            const to = top.to[top.to.length - 1 - top.at++];
+            if (to === undefined) {
+                stack.pop();
+                open.delete(top.name);
+                finished.push(top.name);
+                // The first phase waits for nobody, also where a plain function hides the way that leads from it.
+            }
+            else if (open.has(to) || to === first)
+                back.add(`${top.name}\n${to}`);
+            else if (!seen.has(to))
+                enter(to);
+        }
+    }
+    const names = finished.reverse();
+    const before = new Map(names.map((name) => [name, []]));
+    for (const name of names)
+        for (const to of nodes[name]?.to ?? [])
+            if (!back.has(`${name}\n${to}`))
+                before.get(to)?.push(name);
+    return {
+        names,
+        before,
+        jumping: names.filter((name) => nodes[name]?.kind === "any"),
+        isBack: (from, to) => back.has(`${from}\n${to}`),
+        after(name) {
+            const found = new Set();
+            const open = [name];
+            for (let from = open.pop(); from !== undefined; from = open.pop())
+                for (const to of nodes[from]?.to ?? [])
+                    if (!back.has(`${from}\n${to}`) && !found.has(to)) {
+                        found.add(to);
+                        open.push(to);
+                    }
+            return names.filter((each) => found.has(each));
+        },
+    };
+}
+
+
+/***/ }),
+
 /***/ 9838:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -66362,37 +74369,34 @@ __nccwpck_require__.d(__webpack_exports__, {
   v: () => (/* binding */ presets)
 });
 
+// EXTERNAL MODULE: ./lib/workflow/workflow.js + 1 modules
+var workflow = __nccwpck_require__(9185);
 ;// CONCATENATED MODULE: ./lib/workflow/presets/crunch.js
+
 /** The default workflow: enrich, ready, implementing, validation, docs, done. */
 function crunchWorkflow(options) {
-    return {
+    const isAsked = options.approval === "required";
+    return (0,workflow/* createWorkflow */.mw)({
         name: "crunch",
         first: "enrich",
         phases: {
-            enrich: {
-                kind: "agent",
-                name: "enrich",
-                next: "ready",
-                does: "turns the issue into a specification",
-            },
+            enrich: { type: "agent", does: "turns the issue into a specification", next: ["ready"] },
             ready: {
-                kind: "human",
-                name: "ready",
-                next: "implementing",
+                type: "human",
                 does: "waits for a person to approve the specification",
-                skip: options.approval === "required" ? null : "no approval is required in this repo",
+                ...(isAsked ? {} : { skip: "no approval is required in this repo" }),
+                ask: { type: "approval", prompt: "Is the specification right?" },
+                next: ["implementing"],
             },
-            implementing: {
-                kind: "agent",
-                name: "implementing",
-                next: "validation",
-                does: "writes the code",
-            },
-            validation: { kind: "agent", name: "validation", next: "docs", does: "checks the result" },
-            docs: { kind: "agent", name: "docs", next: "done", does: "writes the documentation" },
-            done: { kind: "terminal", name: "done" },
+            implementing: { type: "agent", does: "writes the code", next: ["validation"] },
+            validation: { type: "agent", does: "checks the result", next: ["docs"] },
+            docs: { type: "agent", does: "writes the documentation", next: ["done"] },
+            done: { type: "terminal" },
         },
-    };
+        initial: {},
+        maxVisits: 100,
+        snapshotEvery: 1_000,
+    });
 }
 
 ;// CONCATENATED MODULE: ./lib/workflow/presets/index.js
@@ -66405,28 +74409,135 @@ const presets = {
 
 /***/ }),
 
-/***/ 5628:
+/***/ 4829:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   C: () => (/* binding */ phasesInOrder),
-/* harmony export */   t: () => (/* binding */ phaseNamed)
+/* harmony export */   F_: () => (/* binding */ nextTry),
+/* harmony export */   gV: () => (/* binding */ firstFailed),
+/* harmony export */   iU: () => (/* binding */ hasArrived),
+/* harmony export */   xz: () => (/* binding */ readiness)
 /* harmony export */ });
-/** The phases in the order they run, the terminal one last. */
-function phasesInOrder(workflow) {
-    const ordered = [];
-    for (let name = workflow.first; name !== null;) {
-        const phase = phaseNamed(workflow, name);
-        ordered.push(phase);
-        name = phase.kind === "terminal" ? null : phase.next;
+/* harmony import */ var _graph_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6401);
+
+/**
+ * Which phases can begin. A phase waits until every phase that leads forward to it has ended, or can't be reached any
+ * more; and at least one of them must have led here.
+ */
+function readiness(graph, phases, now) {
+    const { names, before, jumping } = (0,_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .orderOf */ .m)(graph);
+    const arrived = new Set();
+    /** Phases that nothing will lead to any more. */
+    const passedBy = new Set();
+    /** A phase that may lead anywhere, and has not chosen yet. */
+    const mayJump = jumping.some((name) => {
+        const { status, due } = phases[name] ?? {};
+        return status === "running" || status === "waiting" || due === true;
+    });
+    const ready = [];
+    const sleeping = [];
+    for (const name of names) {
+        const state = phases[name];
+        if (!state)
+            continue;
+        if (state.status === "succeeded" || state.status === "skipped") {
+            for (const to of state.next ?? graph.nodes[name]?.to ?? [])
+                arrived.add(to);
+            continue;
+        }
+        if (state.status !== "pending")
+            continue;
+        // Nobody has to lead to the first one.
+        if (state.due || name === graph.first) {
+            if (state.retry_at !== undefined && Date.parse(state.retry_at) > now.getTime())
+                sleeping.push({ phase: name, until: state.retry_at });
+            else
+                ready.push(name);
+            continue;
+        }
+        const sources = before.get(name) ?? [];
+        const isSettled = sources.every((source) => {
+            const status = phases[source]?.status;
+            return status === "succeeded" || status === "skipped" || passedBy.has(source);
+        });
+        if (!isSettled)
+            continue;
+        if (arrived.has(name))
+            ready.push(name);
+        else if (sources.length > 0 || !mayJump)
+            passedBy.add(name);
     }
-    return ordered;
+    return { ready, sleeping };
+}
+/** Whether the run has come to an end of the graph. */
+function hasArrived(graph, phases) {
+    return Object.keys(graph.nodes).some((name) => graph.nodes[name]?.kind === "terminal" && phases[name]?.status === "succeeded");
+}
+/** The first phase of the graph that has failed; null when none has. */
+function firstFailed(graph, phases) {
+    return (0,_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .orderOf */ .m)(graph).names.find((name) => phases[name]?.status === "failed") ?? null;
+}
+/** When the next try of a phase is due, in milliseconds; infinity when none is. */
+function nextTry(phases) {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { status, retry_at } of Object.values(phases))
+        if (status === "pending" && retry_at !== undefined)
+            next = Math.min(next, Date.parse(retry_at));
+    return next;
+}
+
+
+/***/ }),
+
+/***/ 9185:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  mw: () => (/* binding */ createWorkflow),
+  to: () => (/* binding */ phaseNamed),
+  C7: () => (/* binding */ phasesInOrder)
+});
+
+// EXTERNAL MODULE: ./lib/workflow/graph.js
+var graph = __nccwpck_require__(6401);
+;// CONCATENATED MODULE: ./lib/workflow/shape-graph.js
+/** Where the phases of a shape lead. */
+function graphOfShape({ first, phases }) {
+    const nodes = Object.entries(phases).map(([name, phase]) => [name, nodeOf(phase)]);
+    return { first, nodes: Object.fromEntries(nodes) };
+}
+function nodeOf(phase) {
+    if (phase.type === "terminal")
+        return { kind: "terminal", to: [] };
+    const otherwise = phase.type === "consensus" && phase.otherwise !== undefined ? [phase.otherwise] : [];
+    const { next } = phase;
+    const isChoice = "choices" in next;
+    const to = isChoice ? next.choices.flatMap((choice) => choice.to) : next;
+    return {
+        kind: isChoice || otherwise.length > 0 ? "choice" : "fixed",
+        to: [...new Set([...to, ...otherwise])],
+    };
+}
+
+;// CONCATENATED MODULE: ./lib/workflow/workflow.js
+
+
+function createWorkflow(shape) {
+    return { ...shape, graph: graphOfShape(shape) };
+}
+/** The phases, each after all that lead to it; terminal ones last. */
+function phasesInOrder(workflow) {
+    const phases = (0,graph/* orderOf */.m)(workflow.graph).names.map((name) => phaseNamed(workflow, name));
+    const isEnd = ({ type }) => type === "terminal";
+    return [...phases.filter((phase) => !isEnd(phase)), ...phases.filter(isEnd)];
 }
 function phaseNamed(workflow, name) {
     const phase = Object.hasOwn(workflow.phases, name) ? workflow.phases[name] : undefined;
     if (!phase)
         throw new Error(`workflow ${workflow.name} has no phase ${name}`);
-    return phase;
+    return { name, ...phase };
 }
 
 

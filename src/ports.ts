@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { IndexEntry } from "./checkpoint/index-entry.js";
 import type { RetentionPolicy } from "./checkpoint/retention.js";
 import type { Checkpoint, Lease, TokenUsage } from "./checkpoint/schema.js";
@@ -158,6 +159,8 @@ export interface WorkspaceProvider {
   open(sha: string, options: { readonly outputFolder: string }): Promise<Workspace>;
 }
 
+export type Json = z.core.util.JSONType;
+
 /** What the agent is given, as JSON. docs/agent-contract.md describes every field. */
 export interface AgentContext {
   readonly protocol: 1;
@@ -175,6 +178,19 @@ export interface AgentContext {
   readonly workspace: string;
   readonly output_folder: string;
   readonly checkpoint_id: string;
+  readonly task: {
+    /** `work` for a phase with one task. */
+    readonly name: string;
+    readonly does: string;
+    /** Whose notes it continues. */
+    readonly role: string;
+    /** A voter gives `vote` in its result; its files are not taken. */
+    readonly kind: "work" | "vote";
+    /** What `for_each` gave for it; null without. */
+    readonly item: Json;
+  };
+  /** The workflow's data. */
+  readonly state: Readonly<Record<string, Json>>;
   readonly previous: {
     readonly summaries: Readonly<Record<string, string>>;
     readonly notes: string | null;
@@ -190,6 +206,10 @@ export interface AgentResult {
   readonly outputs: readonly { readonly name: string; readonly path: string; readonly summary: string }[];
   readonly tokenUsage: TokenUsage;
   readonly acceptanceCriteria: Readonly<Record<string, boolean>>;
+  /** What it gave for the conditions of the workflow. */
+  readonly data?: Json;
+  /** What a voter decided. */
+  readonly vote?: "approve" | "reject" | "abstain";
   readonly notes: string | null;
   readonly progress: readonly AgentProgress[];
   /** The end of what it printed, for a person to read when it failed. */

@@ -90,7 +90,8 @@ function isTakenOff(outcome: Outcome): boolean {
 function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission, isHeld: boolean): Situation {
   const { issue, latest, seen, plan, obstacle } = loaded;
   const { workflow, advance, maxAttempts } = plan;
-  const hasAgent = (phase: string) => plan.phases[phase]?.agent != null;
+  const hasAgent = (phase: string) =>
+    Object.values(plan.phases[phase]?.agents ?? {}).every((agent) => agent !== null);
   const isAsked = latest !== null && seen !== null && isAskedAbout(latest, seen);
   const known = {
     event,

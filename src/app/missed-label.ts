@@ -32,7 +32,7 @@ export async function phaseMovedTo(tracker: IssueTracker, situation: Situation):
   if (event.kind !== "command" || !["run", "resume"].includes(event.command.name)) return null;
   const label = movedLabel(situation);
   const phase = label === null ? null : phaseOfLabel(workflow, label);
-  if (label === null || phase === null || phaseNamed(workflow, phase).kind === "terminal") return null;
+  if (label === null || phase === null || phaseNamed(workflow, phase).type === "terminal") return null;
   const by = await tracker.labeledBy(issue.number, label);
   return by !== null && mayDo(await tracker.permissionOf(by.login), "write") ? phase : null;
 }

@@ -2,12 +2,13 @@ import { createAgentRunner } from "../adapters/agents/index.js";
 import { createLayout } from "../checkpoint/layout.js";
 import type { CheckpointConfig } from "../config/checkpoint-config.js";
 import { isAllowedCommand, type OperatorConfig } from "../config/operator.js";
-import type { AgentConfig, GateConfig, PhaseConfig, RepoConfig } from "../config/schema.js";
+import { type AgentConfig, type GateConfig, PhaseConfig, type RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
-import type { PhasePlan, Plan } from "../engine/plan.js";
+import { onlyTask, type PhasePlan, type Plan } from "../engine/plan.js";
 import { createGate } from "../gates/index.js";
 import type { Issue } from "../ports.js";
 import { presets } from "../workflow/presets/index.js";
+import type { PhaseShape } from "../workflow/shape.js";
 import { phasesInOrder } from "../workflow/workflow.js";
 
 /** Who says what may run: the repo itself on its own runner, or the operator of a bot on the bot's host (law 8). */
@@ -34,16 +35,21 @@ export function planFor(options: {
   const { config, checkpoint, authority } = options;
   const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
   const workflow = presets[config.workflow]({ approval: config.approval });
-  const agentPhases = phasesInOrder(workflow).filter((phase) => phase.kind === "agent");
   const phases: Record<string, PhasePlan> = {};
   const findings: string[] = [];
-  for (const { name } of agentPhases) {
+  for (const { name, ...shape } of phasesInOrder(workflow)) {
+    if (shape.type === "terminal") continue;
     const phase = phaseConfig(config, name);
-    findings.push(...notAllowed(phase, config, authority));
-    const agentName = phase.agent ?? config.agent;
-    const agent = agentName !== null && Object.hasOwn(agents, agentName) ? agents[agentName] : undefined;
+    const named = Object.entries(agentsOf(shape)).map(
+      ([task, agent]) => [task, agent ?? phase.agent ?? config.agent] as const,
+    );
+    findings.push(...notAllowed(named, commandsOf(shape, phase.gates), authority));
+    const planned = named.map(([task, agentName]) => {
+      const agent = agentName !== null && Object.hasOwn(agents, agentName) ? agents[agentName] : undefined;
+      return [task, agentName !== null && agent ? runnable(agentName, agent, phase, options.redact) : null];
+    });
     phases[name] = {
-      agent: agentName !== null && agent ? runnable(agentName, agent, phase, options.redact) : null,
+      agents: Object.fromEntries(planned),
       writes: phase.writes,
       gates: phase.gates.map((gate) => createGate(gate, name)),
     };
@@ -67,9 +73,26 @@ export function planFor(options: {
 
 function phaseConfig(config: RepoConfig, name: string): PhaseConfig {
   const phases: Readonly<Record<string, PhaseConfig>> = config.phases;
-  const phase = phases[name];
-  if (!phase) throw new Error(`the configuration has no phase ${name}`);
-  return phase;
+  return (Object.hasOwn(phases, name) ? phases[name] : undefined) ?? PhaseConfig.parse({});
+}
+
+/** By task, the agent that the workflow names for it; null where that is left to the repo. */
+function agentsOf(shape: PhaseShape): Readonly<Record<string, string | null>> {
+  switch (shape.type) {
+    case "agent":
+      return { [onlyTask]: shape.agent ?? null };
+    case "tasks":
+      return named(shape.tasks, shape.agent);
+    case "consensus":
+      return named(shape.voters);
+    default:
+      return {};
+  }
+}
+
+function named(tasks: Readonly<Record<string, { readonly agent?: string }>>, otherwise?: string) {
+  const agents = Object.entries(tasks).map(([name, { agent }]) => [name, agent ?? otherwise ?? null]);
+  return Object.fromEntries(agents) as Record<string, string | null>;
 }
 
 function runnable(name: string, agent: AgentConfig, phase: PhaseConfig, redact: (text: string) => string) {
@@ -77,19 +100,21 @@ function runnable(name: string, agent: AgentConfig, phase: PhaseConfig, redact: 
   return { name, runner, timeoutMs: phase.timeoutMs ?? agent.timeoutMs };
 }
 
-function notAllowed(phase: PhaseConfig, config: RepoConfig, authority: Authority): string[] {
+function notAllowed(
+  agents: readonly (readonly [string, string | null])[],
+  commands: readonly (readonly string[])[],
+  authority: Authority,
+): string[] {
   if (authority.kind === "repo") return [];
   const { operator } = authority;
   const offered = Object.keys(operator.agents);
-  const agent = phase.agent ?? config.agent;
-  const agentFinding =
-    agent === null || Object.hasOwn(operator.agents, agent)
-      ? []
-      : [`the agent \`${agent}\` is not one of this bot's (${listed(offered)})`];
+  const strange = agents.flatMap(([, agent]) =>
+    agent === null || Object.hasOwn(operator.agents, agent) ? [] : [agent],
+  );
   const allowed = operator.commands.map((words) => words.join(" "));
   return [
-    ...agentFinding,
-    ...commandsOf(phase.gates)
+    ...strange.map((agent) => `the agent \`${agent}\` is not one of this bot's (${listed(offered)})`),
+    ...commands
       .filter((argv) => !isAllowedCommand(operator, argv))
       .map(
         (argv) => `the gate command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`,
@@ -97,8 +122,16 @@ function notAllowed(phase: PhaseConfig, config: RepoConfig, authority: Authority
   ];
 }
 
-function commandsOf(gates: readonly GateConfig[]): readonly (readonly string[])[] {
-  return gates.flatMap((gate) => (gate.type === "command" ? [gate.command] : []));
+/** All that is run for a phase besides its agents. */
+function commandsOf(shape: PhaseShape, gates: readonly GateConfig[]): readonly (readonly string[])[] {
+  const hooks =
+    shape.type === "terminal"
+      ? []
+      : [...(shape.before ?? []), ...(shape.after ?? []), ...(shape.finally ?? [])];
+  return [
+    ...gates.flatMap((gate) => (gate.type === "command" ? [gate.command] : [])),
+    ...hooks.map(({ command }) => command),
+  ];
 }
 
 function listed(names: readonly string[]): string {

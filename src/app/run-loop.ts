@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { decide } from "../engine/decide.js";
-import { type Decision, isStep, type Step } from "../engine/decision.js";
+import type { Decision, Step } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
+import { runOnIssue } from "../engine/run-on-issue.js";
 import { type LabelRule, randomHex, type Session } from "../engine/session.js";
 import { currentStanding, type Situation } from "../engine/situation.js";
 import { labelFor } from "../engine/standing.js";
-import { takeStep } from "../engine/take-step.js";
-import { messageOf } from "../errors.js";
+import { CrunchError, messageOf } from "../errors.js";
 import type { CheckpointStore, CodeHost, Issue } from "../ports.js";
 import { renderVoid } from "../render/stale.js";
 import { knownStateLabels } from "../workflow/labels.js";
@@ -31,54 +31,39 @@ export interface Handling {
 }
 
 /** Where the run is, and the issue as it was last seen. */
-interface Position {
+export interface Position {
   readonly latest: Checkpoint;
   readonly issue: Issue;
   readonly branchSeen?: string | undefined;
 }
 
-/** Takes step after step until the run waits for somebody or is over. `gave_way`: another session came first. */
+/** Goes on step by step until the run waits for somebody or is over. `gave_way`: another session came first. */
 export async function runSteps(handling: Handling, first: Step): Promise<Outcome | "gave_way"> {
   const { deps, event, loaded } = handling;
   const session = sessionFor(handling);
-  const actor = "actor" in event ? event.actor : "crunch";
   if (event.kind === "command" && event.commentId !== null) await deps.tracker.react(event.commentId, "eyes");
+  const keep = event.kind === "command" && event.command.name === "resume" ? event.command.keep : null;
+  const { latest, issue } = loaded;
+  if (latest && keep === "mine") await putCodeBack(deps.code, latest);
+  // What an earlier session left half shown is put right first; the label is what this event is about.
+  const before =
+    latest && (await show(session, { latest, issue }, event.kind === "started" ? "keep" : "leave"));
+  const view = {
+    decide: (position: Position) => decideNext(handling, position),
+    show: (position: Position, label: LabelRule) => show(session, position, label),
+    issue: (number: number) => deps.tracker.issue(number),
+    isManual: loaded.plan.advance === "manual",
+  };
+  const actor = "actor" in event ? event.actor : "crunch";
+  const start = { event, actor, step: first, latest: before?.latest ?? null, issue: before?.issue ?? issue };
   try {
-    let { latest, issue } = loaded;
-    let branchSeen: string | undefined;
-    if (
-      latest &&
-      event.kind === "command" &&
-      event.command.name === "resume" &&
-      event.command.keep === "mine"
-    )
-      await putCodeBack(deps.code, latest);
-    // What an earlier session left half shown is put right first; the label is what this event is about.
-    if (latest)
-      ({ latest, issue, branchSeen } = await show(
-        session,
-        { latest, issue },
-        event.kind === "started" ? "keep" : "leave",
-      ));
-    for (let step = first; ; ) {
-      const isTextKept = step !== first;
-      const start = { latest, issue, eventKey: event.key, actor, branchSeen, isTextKept };
-      const taken = await takeStep(session, step, start);
-      branchSeen = undefined;
-      if (taken.status === "gave_way") return "gave_way";
-      latest = taken.checkpoint;
-      if (step.kind === "ask" && step.isAgain) await tellVoid(handling);
-      if (deps.signal.aborted) return stopped(handling, session, { latest, issue });
-      // People act while agents work: look again, but not after a step that took no time.
-      if (step.kind === "run") issue = await deps.tracker.issue(issue.number);
-      const next = decideNext(handling, { latest, issue });
-      if (next.kind !== "pass")
-        ({ latest, issue, branchSeen } = await show(session, { latest, issue }, "keep"));
-      if (!isStep(next)) return end(handling, next, { latest, issue });
-      step = next;
-    }
-  } finally {
-    await session.workspace?.close();
+    const ended = await runOnIssue(session, view, { ...start, branchSeen: before?.branchSeen });
+    if (first.kind === "ask" && first.isAgain) await tellVoid(handling);
+    if (ended.status === "stopped") return stopped(handling, session, ended.position);
+    return end(handling, ended.decision, ended.position);
+  } catch (error) {
+    if (error instanceof CrunchError && error.code === "gave_way") return "gave_way";
+    throw error;
   }
 }
 
@@ -188,6 +173,6 @@ function sessionFor({ deps, sessionId, store, redact, storageBranch, loaded }: H
   const maker = { now: () => clock.now(), randomHex, sessionId };
   return {
     ...{ id: sessionId, holder, repository, plan, store, code, workspaces, commands, projector },
-    ...{ redact, clock, log, signal, maker, workspace: null, notes: new Map<string, string>() },
+    ...{ redact, clock, log, signal, maker, notes: new Map<string, string>() },
   };
 }

@@ -1,52 +1,45 @@
-import type { Checkpoint } from "../checkpoint/schema.js";
-import type { AgentContext, Issue, Workspace } from "../ports.js";
-import type { Session } from "./session.js";
+import type { AgentContext, Json, Workspace } from "../ports.js";
+import type { TaskContext } from "../workflow/definition.js";
+import type { IssueTask } from "./issue-task.js";
 import { visibleMarkdown, visibleText } from "./visible-text.js";
 
 /** What the agent is told. The issue's text is data from outside: what a person can't see is left out of it. */
 export function agentContext(
-  session: Session,
-  claim: Checkpoint,
-  issue: Issue,
-  workspace: Workspace,
-  notes: string | null,
+  task: IssueTask,
+  context: Pick<TaskContext<Readonly<Record<string, Json>>, Json>, "state" | "attempt" | "version" | "item">,
+  workspace: Pick<Workspace, "directory">,
+  previous: { readonly notes: string | null; readonly error: string | null },
 ): AgentContext {
-  const summaries = Object.values(claim.agent_outputs).flatMap((tasks) =>
-    Object.entries(tasks).map(([task, output]) => [task, output.output_summary] as const),
+  const { session, journal, issue, phase } = task;
+  const { agent_outputs, issue_snapshot: text } = journal.run;
+  const summaries = Object.values(agent_outputs).flatMap((outputs) =>
+    Object.entries(outputs).map(([label, output]) => [label, output.output_summary] as const),
   );
   return {
     protocol: 1,
     repository: session.repository,
-    phase: claim.workflow_state.current_phase,
-    phase_version: claim.phase_version,
-    attempt: claim.workflow_state.phase_attempt,
+    phase,
+    phase_version: context.version,
+    attempt: context.attempt,
     issue: {
       number: issue.number,
-      title: visibleText(issue.title),
-      body: visibleMarkdown(issue.body),
-      labels: issue.labels.map(visibleText),
+      title: visibleText(text.title),
+      body: visibleMarkdown(text.body),
+      labels: text.labels.map(visibleText),
       url: issue.url,
     },
     workspace: workspace.directory,
     output_folder: session.plan.layout.folder(issue.number),
-    checkpoint_id: claim.checkpoint_id,
-    previous: {
-      summaries: Object.fromEntries(summaries),
-      notes,
-      error: previousError(claim),
-      gates: failedGates(claim),
-    },
+    checkpoint_id: task.recorder.latest?.checkpoint_id ?? "",
+    task: { name: task.name, does: task.does, role: task.role, kind: task.kind, item: context.item },
+    state: context.state,
+    previous: { summaries: Object.fromEntries(summaries), ...previous, gates: failedGates(task) },
   };
 }
 
 /** What they printed is what the agent has to put right. */
-function failedGates({ governance_results, workflow_state: { current_phase } }: Checkpoint) {
-  return governance_results.quality_gates
-    .filter(({ phase, status }) => phase === current_phase && status === "failed")
+function failedGates({ journal, phase }: IssueTask) {
+  return journal.run.governance_results.quality_gates
+    .filter((gate) => gate.phase === phase && gate.status === "failed")
     .map(({ name, summary, details }) => ({ name, summary, details }));
-}
-
-function previousError(claim: Checkpoint): string | null {
-  const error = claim.metadata.previous_error;
-  return typeof error === "string" ? error : null;
 }

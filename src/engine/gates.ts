@@ -1,9 +1,15 @@
 import type { GateResult } from "../checkpoint/schema.js";
 import { messageOf } from "../errors.js";
 import type { Gate, GateContext } from "../gates/gate.js";
-import type { Clock } from "../ports.js";
+import type { Clock, Workspace } from "../ports.js";
 import { phasesInOrder } from "../workflow/workflow.js";
+import { readArtifact } from "./artifacts.js";
+import type { IssueRun } from "./issue-task.js";
+import type { Journal } from "./journal.js";
+import type { Produced } from "./judgement.js";
+import { outputsSeen } from "./outputs.js";
 import type { Plan } from "./plan.js";
+import type { Session } from "./session.js";
 import type { Phases } from "./standing.js";
 
 /**
@@ -36,6 +42,37 @@ export async function evaluateGates(
     results.push({ name: gate.name, type: gate.type, phase: gate.phase, ...verdict, duration_ms });
   }
   return results;
+}
+
+/** What the gates of a phase say of the files in a folder, and of what the phase gave. */
+export async function gateResults(
+  { session, journal, recorder, issue, phase }: IssueRun & { readonly phase: string },
+  signal: AbortSignal,
+  workspace: Pick<Workspace, "directory">,
+  produced: Produced,
+): Promise<readonly GateResult[]> {
+  const { plan, commands, clock } = session;
+  const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
+  const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
+  const notes = gates.some(({ type }) => type === "notes")
+    ? await allNotes(session, journal, issue.number)
+    : new Map();
+  return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
+}
+
+/** Also those that were written in earlier sessions. */
+async function allNotes(
+  session: Session,
+  journal: Journal,
+  issue: number,
+): Promise<ReadonlyMap<string, string>> {
+  const notes = new Map<string, string>();
+  for (const [role, kept] of Object.entries(journal.run.notes)) {
+    const known = session.notes.get(role);
+    notes.set(role, known ?? (await readArtifact(session.store, issue, kept)).toString("utf8"));
+  }
+  for (const [role, text] of session.notes) notes.set(role, text);
+  return notes;
 }
 
 /** The results of a run by gate: a newer one takes the place of the older. */

@@ -4,7 +4,7 @@ import type { Decision } from "./decision.js";
 import { ifFresh } from "./if-fresh.js";
 import { refuse } from "./refuse.js";
 import type { Situation } from "./situation.js";
-import { type Phases, type Standing, standingOf, withPhase } from "./standing.js";
+import { type Phases, type Standing, standingOf } from "./standing.js";
 
 /** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
 export function goOn(situation: Situation, phases: Phases, requested: string | null): Decision {
@@ -26,10 +26,9 @@ export function goOn(situation: Situation, phases: Phases, requested: string | n
 
 export function begin(situation: Situation, phases: Phases, standing: Standing): Decision {
   const phase = phaseNamed(situation.workflow, standing.phase);
-  if (phase.kind === "human") {
-    if (phase.skip !== null) return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
-    return { kind: "ask", phase: phase.name, phases };
-  }
+  if (phase.type !== "terminal" && phase.skip !== undefined)
+    return { kind: "pass", phase: phase.name, phases, reason: phase.skip };
+  if (phase.type === "human") return { kind: "ask", phase: phase.name, phases };
   const { attempt = 0, stops = 0 } = phases[phase.name] ?? {};
   // An attempt that is running although nobody works on it has died; one that was stopped on purpose has not.
   const deaths = attempt - stops;
@@ -38,5 +37,5 @@ export function begin(situation: Situation, phases: Phases, standing: Standing):
   }
   if (!situation.hasAgent(phase.name))
     return refuse("no_agent", `no agent is configured for \`${phase.name}\``);
-  return { kind: "run", phase: phase.name, phases: withPhase(phases, phase.name, { status: "pending" }) };
+  return { kind: "run", phase: phase.name, phases };
 }

@@ -2,6 +2,7 @@ import type { StaleKind } from "../checkpoint/freshness.js";
 import { type Decision, isStep, type Step } from "./decision.js";
 import { refuse } from "./refuse.js";
 import type { Situation } from "./situation.js";
+import { withPhase } from "./standing.js";
 
 /** A step is taken only in the world that its checkpoint knew, or when a person has said that the new one is fine. */
 export function ifFresh(situation: Situation, decision: Decision): Decision {
@@ -32,5 +33,6 @@ export function ifStillAsked(situation: Situation, approval: Step): Decision {
   if (deleted) return refuse("branch_deleted", deleted.message.replace(/\.$/, ""));
   const isChanged = findings.some(({ severity }) => severity === "question");
   const { phase, phases } = approval;
-  return isChanged ? { kind: "ask", phase, phases, isAgain: true } : approval;
+  if (!isChanged) return approval;
+  return { kind: "ask", phase, phases: withPhase(phases, phase, { status: "pending" }), isAgain: true };
 }

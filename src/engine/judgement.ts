@@ -17,7 +17,7 @@ export type Failure = NonNullable<Checkpoint["error"]>;
 /** Looks at what the agent did and left, and keeps all of it or nothing. */
 export async function judge(
   session: Session,
-  claim: Checkpoint,
+  issue: number,
   phase: PhasePlan,
   workspace: Workspace,
   result: AgentResult,
@@ -34,7 +34,7 @@ export async function judge(
   }
   const sorted = sortChanges(changes, {
     layout: session.plan.layout,
-    issue: claim.issue_number,
+    issue,
     writes: phase.writes,
     protectedPaths: session.plan.protectedPaths,
   });

@@ -1,40 +1,25 @@
-import type { Checkpoint } from "../checkpoint/schema.js";
 import { messageOf } from "../errors.js";
 import type { AgentProgress, LiveAgent, Workspace } from "../ports.js";
-import type { PhasePlan } from "./plan.js";
-import type { Session } from "./session.js";
-import { saveMidway } from "./unfinished.js";
+import type { IssueTask } from "./issue-task.js";
+import { keepUnfinished } from "./unfinished.js";
 
 export interface MidwaySaver {
   onProgress(progress: AgentProgress, live: LiveAgent): void;
-  /** Waits for a save that is under way, and gives the checkpoint to build on. */
-  settled(): Promise<Checkpoint>;
+  /** Waits for a save that is under way. */
+  settled(): Promise<void>;
 }
 
 /** Saves a checkpoint each time an agent has reported so many steps, while it goes on working. */
-export function createMidwaySaver(
-  session: Session,
-  claim: Checkpoint,
-  phase: PhasePlan,
-  options: { readonly workspace: Workspace; readonly agent: string },
-): MidwaySaver {
+export function createMidwaySaver(task: IssueTask, workspace: Workspace): MidwaySaver {
+  const { session, recorder, phase } = task;
   const { everyEvents } = session.plan.checkpoints;
   const seen: AgentProgress[] = [];
-  let tip = claim;
   let saving: Promise<void> = Promise.resolve();
 
   async function save(live: LiveAgent): Promise<void> {
     try {
-      const notes = await live.notes();
-      const details = {
-        ...options,
-        trigger: "every_n_events" as const,
-        notes,
-        progress: [...seen],
-        result: null,
-      };
-      const saved = await saveMidway(session, tip, phase, details);
-      if (saved.status === "stored") tip = saved.checkpoint;
+      await keepUnfinished(task, workspace, { notes: await live.notes(), progress: [...seen] });
+      await recorder.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase });
     } catch (error) {
       // The agent's work is worth more than this save: the next one, or the end of the phase, makes up for it.
       session.log.warn(`a checkpoint in between could not be saved: ${messageOf(error)}`);
@@ -47,9 +32,6 @@ export function createMidwaySaver(
       if (everyEvents === null || seen.length % everyEvents !== 0) return;
       saving = saving.then(() => save(live));
     },
-    async settled() {
-      await saving;
-      return tip;
-    },
+    settled: () => saving,
   };
 }

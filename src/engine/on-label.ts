@@ -22,7 +22,7 @@ export function onLabel(situation: Situation, label: string, actor: string): Dec
     if (standing?.phase === phase) return { kind: "ignore", reason: `${phase} is running already` };
     return refuse("busy", `\`${standing?.phase ?? "another phase"}\` is running`, label);
   }
-  if (phaseNamed(workflow, phase).kind === "terminal") {
+  if (phaseNamed(workflow, phase).type === "terminal") {
     if (standing?.kind === "finished") return { kind: "finish" };
     return refuse("terminal_label", "Crunch sets it when every phase has ended", label);
   }

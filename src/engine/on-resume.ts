@@ -26,7 +26,11 @@ export function onResume(situation: Situation, options: Resume | null): Decision
   const phases = phasesOf(situation);
   const standing = currentStanding(situation);
   if (standing.kind === "waiting_for_person") {
-    return refuse("waiting_for_person", `to approve, add the label \`${stateLabel(standing.next)}\``);
+    const how =
+      standing.next === null
+        ? "the comment that shows the status has the question and the comments that answer it"
+        : `to approve, comment \`/crunch approve\` or add the label \`${stateLabel(standing.next)}\``;
+    return refuse("waiting_for_person", how);
   }
   const { movedTo } = situation;
   if (movedTo !== null) return goOn(situation, phasesFrom(workflow, phases, movedTo), movedTo);
@@ -40,7 +44,7 @@ function beginAnew(situation: Situation): Decision {
   const { workflow, issue } = situation;
   const labeled = knownStateLabels(workflow, issue.labels).map((label) => phaseOfLabel(workflow, label));
   const first = phasesInOrder(workflow).find(
-    ({ name, kind }) => kind !== "terminal" && labeled.includes(name),
+    ({ name, type }) => type !== "terminal" && labeled.includes(name),
   );
   const phase = first?.name ?? workflow.first;
   return goOn(situation, phasesFrom(workflow, pendingPhases(workflow), phase), phase);

@@ -5,9 +5,12 @@ import { artifactOf } from "./artifacts.js";
 type Seen = { readonly sizeBytes: number; readonly isBlank: boolean };
 
 /** Every output of the issue after this phase: what earlier phases left, changed by what this one did. */
-export function outputsSeen(claim: Checkpoint, changes: readonly FileChange[]): ReadonlyMap<string, Seen> {
+export function outputsSeen(
+  before: Checkpoint["artifacts"],
+  changes: readonly FileChange[],
+): ReadonlyMap<string, Seen> {
   const seen = new Map<string, Seen>();
-  for (const { path, size_bytes } of Object.values(claim.artifacts)) {
+  for (const { path, size_bytes } of Object.values(before)) {
     seen.set(path, { sizeBytes: size_bytes, isBlank: size_bytes === 0 });
   }
   for (const { path, content } of changes) {

@@ -2,6 +2,7 @@ import type { Checkpoint, PartialFile } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { FileChange, Workspace } from "../ports.js";
 import { readArtifact, sha256 } from "./artifacts.js";
+import type { Carried } from "./journal.js";
 import type { PhasePlan } from "./plan.js";
 import { allowedChanges } from "./publish-policy.js";
 import { fittingFiles } from "./put-budget.js";
@@ -23,7 +24,7 @@ export interface PartialWork {
  */
 export async function capturePartialWork(
   session: Session,
-  claim: Checkpoint,
+  about: { readonly issue: number; readonly run: Carried },
   phase: PhasePlan,
   workspace: Workspace,
 ): Promise<PartialWork> {
@@ -36,9 +37,9 @@ export async function capturePartialWork(
     session.log.warn(remark);
     return { partial_work: [], files: [], remark };
   }
-  const allowed = allowedChanges(changes, rulesOf(session, claim, phase));
+  const allowed = allowedChanges(changes, rulesOf(session, about.issue, phase));
   const clean = allowed.filter(({ path, content }) => isClean(path, content, session.redact));
-  const files = fittingFiles(clean, claim, session.plan);
+  const files = fittingFiles(clean, about, session.plan);
   const remark = remarkOf(changes.length - clean.length, clean.length - files.length);
   if (remark !== null) session.log.warn(remark);
   return { files, partial_work: files.map(partialFile), remark };
@@ -58,9 +59,9 @@ function isClean(path: string, content: Buffer | null, redact: (text: string) =>
   return redact(path) === path && (content === null || !holdsSecret(content, redact));
 }
 
-function rulesOf(session: Session, claim: Checkpoint, phase: PhasePlan) {
+function rulesOf(session: Session, issue: number, phase: PhasePlan) {
   const { layout, protectedPaths } = session.plan;
-  return { layout, issue: claim.issue_number, writes: phase.writes, protectedPaths };
+  return { layout, issue, writes: phase.writes, protectedPaths };
 }
 
 export function partialFile({ path, mode, status, content }: FileChange): PartialFile {
@@ -74,27 +75,27 @@ export function partialFile({ path, mode, status, content }: FileChange): Partia
  */
 export async function restorePartialWork(
   session: Session,
-  claim: Checkpoint,
+  about: { readonly issue: number; readonly name: string },
+  work: Checkpoint["partial_work"],
   phase: PhasePlan,
   workspace: Workspace,
 ): Promise<void> {
   const changes: FileChange[] = [];
-  for (const { path, mode, status, hash } of claim.partial_work) {
-    const content =
-      hash === null ? null : await readArtifact(session.store, claim.issue_number, { path, hash });
+  for (const { path, mode, status, hash } of work) {
+    const content = hash === null ? null : await readArtifact(session.store, about.issue, { path, hash });
     changes.push({ path, mode, status, content });
   }
-  const allowed = new Set(allowedChanges(changes, rulesOf(session, claim, phase)));
+  const allowed = new Set(allowedChanges(changes, rulesOf(session, about.issue, phase)));
   const refused = changes.filter((change) => !allowed.has(change)).map(({ path }) => path);
-  if (refused.length > 0) throw notAllowed(claim, refused);
+  if (refused.length > 0) throw notAllowed(about.name, refused);
   if (changes.length > 0) await workspace.apply(changes);
 }
 
-function notAllowed({ workflow_state }: Checkpoint, paths: readonly string[]): CrunchError {
+function notAllowed(phase: string, paths: readonly string[]): CrunchError {
   const listed = paths.slice(0, 10).map((path) => JSON.stringify(path.slice(0, 200)));
   return new CrunchError({
     code: "partial_work_refused",
-    message: `The unfinished work of ${workflow_state.current_phase} was not restored: the phase may not write ${listed.join(", ")}.`,
+    message: `The unfinished work of ${phase} was not restored: the phase may not write ${listed.join(", ")}.`,
     hint: "Allow the path with `writes` in .github/crunch.yml if it is right, or comment `/crunch rollback <id>` with a checkpoint before this work.",
   });
 }

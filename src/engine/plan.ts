@@ -30,9 +30,19 @@ interface CheckpointPolicy {
   readonly everyEvents: number | null;
 }
 
+export interface AgentPlan {
+  readonly name: string;
+  readonly runner: AgentRunner;
+  readonly timeoutMs: number;
+}
+
 export interface PhasePlan {
-  readonly agent: { readonly name: string; readonly runner: AgentRunner; readonly timeoutMs: number } | null;
+  /** Who does each task; a phase with one task has `work`. Null where nobody is configured. */
+  readonly agents: Readonly<Record<string, AgentPlan | null>>;
   /** Globs of the repo's paths this phase may change. */
   readonly writes: readonly string[];
   readonly gates: readonly Gate[];
 }
+
+/** The name of a phase's only task. */
+export const onlyTask = "work";

@@ -1,5 +1,5 @@
-import type { Checkpoint } from "../checkpoint/schema.js";
 import type { FileChange } from "../ports.js";
+import type { Carried } from "./journal.js";
 import type { Plan } from "./plan.js";
 
 /** For notes, progress, the error and the index, which are saved in any case. */
@@ -10,14 +10,14 @@ const mostForNames = 4 * 1024 * 1024;
 /** Those of the files that one checkpoint has room for, the smallest first: more of the work is kept that way. */
 export function fittingFiles(
   files: readonly FileChange[],
-  claim: Checkpoint,
+  { issue, run }: { readonly issue: number; readonly run: Carried },
   { maxPutBytes, layout }: Plan,
 ): readonly FileChange[] {
-  const checkpointSize = 2 * Buffer.byteLength(JSON.stringify(claim));
+  const checkpointSize = 2 * Buffer.byteLength(JSON.stringify(run));
   let room = maxPutBytes - checkpointSize - Math.min(forTheRest, maxPutBytes / 2);
   let roomForNames = mostForNames;
   const kept = new Set<FileChange>();
-  const folder = `${layout.folder(claim.issue_number)}/`;
+  const folder = `${layout.folder(issue)}/`;
   for (const file of [...files].sort((a, b) => sizeOf(a) - sizeOf(b))) {
     const name = 300 + 2 * Buffer.byteLength(file.path);
     // An output may be written twice: where it lies, and by its hash.

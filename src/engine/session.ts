@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type CheckpointChange, type Maker, nextCheckpoint, rebased } from "../checkpoint/create.js";
+import { type Maker, rebased } from "../checkpoint/create.js";
 import type { Checkpoint, Holder } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type {
@@ -10,7 +10,6 @@ import type {
   FileChange,
   Issue,
   Log,
-  Workspace,
   WorkspaceProvider,
 } from "../ports.js";
 import { keepTrying } from "./keep-trying.js";
@@ -55,8 +54,6 @@ export interface Session {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly maker: Maker;
-  /** Kept from phase to phase, so that the repo is fetched once. */
-  workspace: Workspace | null;
   /** The notes that agents left in this session, which need not be read back. */
   readonly notes: Map<string, string>;
 }
@@ -122,16 +119,6 @@ async function putOnce(session: Session, candidate: Checkpoint, { heldUntil = nu
     if (error instanceof CrunchError && error.code === "checkpoint_id_taken") return "id_taken" as const;
     throw error;
   }
-}
-
-export async function commitNext(
-  session: Session,
-  parent: Checkpoint,
-  change: CheckpointChange,
-  extra: CommitExtra = {},
-): Promise<Committed> {
-  const heldUntil = parent.lease?.session_id === session.id ? parent.lease.expires_at : null;
-  return commit(session, nextCheckpoint(parent, change, session.maker), { heldUntil, ...extra });
 }
 
 function logStored({ log }: Session, checkpoint: Checkpoint): void {

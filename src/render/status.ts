@@ -53,7 +53,7 @@ export function renderStatus(view: StatusView): string {
 
 /** floor(100 × completed / total): 100 only when every phase has ended. */
 export function progressPercent(workflow: Workflow, checkpoint: Checkpoint): number {
-  const steps = phasesInOrder(workflow).filter((phase) => phase.kind !== "terminal");
+  const steps = phasesInOrder(workflow).filter((phase) => phase.type !== "terminal");
   const ended = steps.filter(({ name }) => {
     const status = checkpoint.orchestrator_state.phases[name]?.status;
     return status === "succeeded" || status === "skipped";
@@ -76,6 +76,8 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView
       return `✋ \`${standing.done}\` is done, \`${standing.phase}\` waits for its label · ${percent}`;
     case "waiting_for_person":
       return `✋ \`${standing.phase}\` waits for your approval · ${percent}`;
+    case "retrying":
+      return `🔁 \`${standing.phase}\` failed and is tried again · ${percent}`;
     case "failed":
       return `❌ \`${standing.phase}\` failed · ${percent}`;
     case "finished":
@@ -93,7 +95,7 @@ function stopText({ pause, outcome, workflow_state: { current_phase: phase } }: 
 function phaseTable({ workflow, checkpoint }: StatusView): string {
   const outputs = Object.values(checkpoint.agent_outputs);
   const rows = phasesInOrder(workflow)
-    .filter((phase) => phase.kind !== "terminal")
+    .filter((phase) => phase.type !== "terminal")
     .map(({ name }) => {
       const state = checkpoint.orchestrator_state.phases[name];
       const status = state?.status ?? "pending";

@@ -32,7 +32,10 @@ export function whatNext(view: WhatNextView): string {
     case "waiting_for_label":
       return `${diverged}add the label \`${stateLabel(standing.phase)}\` to go on.`;
     case "waiting_for_person":
+      if (standing.next === null) return `${diverged}answer the question; the comments that do are below it.`;
       return `${diverged}read the specification, then add the label \`${stateLabel(standing.next)}\` to approve it.`;
+    case "retrying":
+      return `${diverged}nothing; the next try begins at ${standing.until}. Comment \`/crunch\` to try at once.`;
     case "failed":
       return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
     case "finished":

@@ -8,7 +8,7 @@ export interface RunHost {
   mayBegin(): Promise<boolean>;
   /** Told to stop: resolves when all that was at work has left what it has. */
   stopped(): Promise<void>;
-  readonly stopTrigger: "session_end" | "user_interrupt";
+  stopTrigger(): "session_end" | "user_interrupt";
   /** Whether the end of a batch is worth a checkpoint; the phase may end with it. */
   savesBatch(isLast: boolean): boolean;
 }

@@ -1,5 +1,6 @@
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { firstFailed, hasArrived, nextTry, readiness } from "../workflow/readiness.js";
+import { askAtOnce, isOnlyQuestion } from "./ask-at-once.js";
 import { type Beginning, beginnings } from "./beginnings.js";
 import { closeQuestions } from "./close-questions.js";
 import { endFailed, endSkipped, endWithError } from "./ending.js";
@@ -137,7 +138,9 @@ export class Run<S extends StateOf> {
       } else if (beginning.kind === "start") {
         const { attempt, version } = beginning;
         this.session.recorder.tell({ type: "phase:started", phase, attempt, version });
-        begun.push(this.#phaseRun(phase));
+        const run = this.#phaseRun(phase);
+        if (isOnlyQuestion(run)) this.#note(askAtOnce(run));
+        else begun.push(run);
       }
     }
     return begun;
@@ -254,7 +257,7 @@ export class Run<S extends StateOf> {
     const stopped = [...this.#begun].filter(isWorkedOn);
     for (const phase of stopped) recorder.tell({ type: "phase:stopped", phase });
     const phase = stopped[0] ?? recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
-    const trigger = this.host?.stopTrigger ?? "session_end";
+    const trigger = this.host?.stopTrigger() ?? "session_end";
     await recorder.save({ type: "PRE", trigger, outcome: "interrupted", phase });
     return this.#result({ status: "stopped" });
   }

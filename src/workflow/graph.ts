@@ -112,7 +112,8 @@ function makeOrder({ first, nodes }: PhaseGraph): PhaseOrder {
     if (seen.has(root)) continue;
     enter(root);
     for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      const to = top.to[top.at++];
+      // From the last to the first: they come out in the order they were written in.
+      const to = top.to[top.to.length - 1 - top.at++];
       if (to === undefined) {
         stack.pop();
         open.delete(top.name);

@@ -1,35 +1,27 @@
-/** What a phase is; a workflow is a graph of them. */
-export type Phase =
-  | { readonly kind: "agent"; readonly name: string; readonly next: string; readonly does: string }
-  | {
-      readonly kind: "human";
-      readonly name: string;
-      readonly next: string;
-      readonly does: string;
-      /** Why nobody has to be asked, or null when a person has to answer. */
-      readonly skip: string | null;
-    }
-  | { readonly kind: "terminal"; readonly name: string };
+import { orderOf, type PhaseGraph } from "./graph.js";
+import type { PhaseShape, WorkflowShape } from "./shape.js";
+import { graphOfShape } from "./shape-graph.js";
 
-export interface Workflow {
-  readonly name: string;
-  readonly first: string;
-  readonly phases: Readonly<Record<string, Phase>>;
+/** A workflow as a repo uses it: what its phases are, and how they follow each other. */
+export interface Workflow extends WorkflowShape {
+  readonly graph: PhaseGraph;
 }
 
-/** The phases in the order they run, the terminal one last. */
+export type Phase = PhaseShape & { readonly name: string };
+
+export function createWorkflow(shape: WorkflowShape): Workflow {
+  return { ...shape, graph: graphOfShape(shape) };
+}
+
+/** The phases, each after all that lead to it; terminal ones last. */
 export function phasesInOrder(workflow: Workflow): readonly Phase[] {
-  const ordered: Phase[] = [];
-  for (let name: string | null = workflow.first; name !== null; ) {
-    const phase: Phase = phaseNamed(workflow, name);
-    ordered.push(phase);
-    name = phase.kind === "terminal" ? null : phase.next;
-  }
-  return ordered;
+  const phases = orderOf(workflow.graph).names.map((name) => phaseNamed(workflow, name));
+  const isEnd = ({ type }: Phase) => type === "terminal";
+  return [...phases.filter((phase) => !isEnd(phase)), ...phases.filter(isEnd)];
 }
 
 export function phaseNamed(workflow: Workflow, name: string): Phase {
   const phase = Object.hasOwn(workflow.phases, name) ? workflow.phases[name] : undefined;
   if (!phase) throw new Error(`workflow ${workflow.name} has no phase ${name}`);
-  return phase;
+  return { name, ...phase };
 }

@@ -48,7 +48,9 @@ describe.concurrent("a person's label", () => {
     await world.comment(issue, "/crunch");
     await world.idle();
     expect(world.phasesRun()).toEqual(["enrich"]);
-    expect((await world.replies(issue)).join()).toContain("to approve, add the label `state:implementing`");
+    expect((await world.replies(issue)).join()).toContain(
+      "to approve, comment `/crunch approve` or add the label `state:implementing`",
+    );
 
     await world.label(issue, "state:implementing", "wim");
     await world.idle();

@@ -563,7 +563,9 @@ describe("what a repo's configuration asks of people", () => {
   it("`/crunch` is no approval, and its refusal names the label that is one", () => {
     const phases = standings["ready waits for a person"];
     const decision = decide(situation({ event: "/crunch", phases, workflow: approved }));
-    expect(decision).toMatchObject({ detail: "to approve, add the label `state:implementing`" });
+    expect(decision).toMatchObject({
+      detail: "to approve, comment `/crunch approve` or add the label `state:implementing`",
+    });
   });
 });
 
@@ -689,7 +691,7 @@ describe("a session that died", () => {
 
   it("counts on: the next attempt knows of those before", () => {
     const decision = decide(situation({ event: "started", phases: died(2) }));
-    expect(decision).toMatchObject({ kind: "run", phases: { enrich: { status: "pending", attempt: 2 } } });
+    expect(decision).toMatchObject({ kind: "run", phases: { enrich: { status: "running", attempt: 2 } } });
   });
 });
 

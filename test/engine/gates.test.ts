@@ -16,7 +16,7 @@ const verdict = { status: "passed", summary: "fine", details: "All is fine." } a
 const spec = aGate("spec", "enrich");
 const tests = aGate("tests", "implementing");
 const lint = aGate("lint", "validation");
-const withGates = (...gates: Gate[]) => ({ agent: null, writes: ["**"], gates });
+const withGates = (...gates: Gate[]) => ({ agents: {}, writes: ["**"], gates });
 const plan: Plan = {
   workflow: unattended,
   advance: "auto",
@@ -33,6 +33,7 @@ const plan: Plan = {
 const context: GateContext = {
   directory: "/nowhere",
   outputs: new Map(),
+  notes: new Map(),
   commands: { run: () => Promise.reject(new Error("no command is run here")) },
   signal: new AbortController().signal,
 };

@@ -2,16 +2,19 @@ import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/adapters/memory/checkpoint-store.js";
 import { defaultLayout } from "../../src/checkpoint/layout.js";
 import { defaultRetention } from "../../src/checkpoint/retention.js";
+import type { RunEvent } from "../../src/checkpoint/run-event.js";
 import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import { sha256 } from "../../src/engine/artifacts.js";
+import type { IssueTask } from "../../src/engine/issue-task.js";
+import { Journal } from "../../src/engine/journal.js";
 import { capturePartialWork, restorePartialWork } from "../../src/engine/partial-work.js";
 import type { Session } from "../../src/engine/session.js";
-import { saveStopped } from "../../src/engine/unfinished.js";
+import { keepStopped } from "../../src/engine/unfinished.js";
 import { CrunchError } from "../../src/errors.js";
 import type { AgentResult, FileChange, Workspace } from "../../src/ports.js";
 import { aCheckpoint, aFile, aMaker, clock } from "../builders.js";
 
-const phase = { agent: null, writes: ["src/**", "link"], gates: [] };
+const phase = { agents: {}, writes: ["src/**", "link"], gates: [] };
 const silent = { info() {}, warn() {}, error() {} };
 
 function aSession(options: { readonly maxPutBytes?: number; readonly content?: Buffer } = {}): Session {
@@ -37,7 +40,7 @@ function aWorkspace(changes: readonly FileChange[] | CrunchError) {
 }
 
 const capture = (changes: readonly FileChange[], session = aSession()) =>
-  capturePartialWork(session, aCheckpoint(), phase, aWorkspace(changes).workspace);
+  capturePartialWork(session, { issue: 42, run: aCheckpoint() }, phase, aWorkspace(changes).workspace);
 
 const link = aFile("link", { mode: "120000", content: Buffer.from("src/a.ts") });
 const goneLink = aFile("src/old", { mode: "120000", content: null, status: "deleted" });
@@ -87,8 +90,8 @@ describe("restoring it", () => {
   });
   const restore = async (work: Checkpoint["partial_work"]) => {
     const { workspace, applied } = aWorkspace([]);
-    const claim = { ...aCheckpoint(), partial_work: work };
-    await restorePartialWork(aSession({ content }), claim, phase, workspace);
+    const about = { issue: 42, name: "enrich" };
+    await restorePartialWork(aSession({ content }), about, work, phase, workspace);
     return applied.map(({ path, mode }) => `${mode} ${path}`);
   };
 
@@ -116,38 +119,52 @@ describe("a phase that is stopped after its agent succeeded", () => {
   };
   async function stopped(changes: readonly FileChange[] | CrunchError, maxPutBytes?: number) {
     const session = aSession(maxPutBytes === undefined ? {} : { maxPutBytes });
-    const node = { depends_on: [], agent: "coder", started_at: null, completed_at: null, result: null };
-    const claim = aCheckpoint({
-      ...{ type: "PRE", trigger: "phase_start", outcome: null },
-      execution_graph: {
-        ...{ graph_id: "G", completed_batches: [], current_batch: 1 },
-        node_states: { enrich: { ...node, status: "running" } },
+    const start = {
+      issue: 42,
+      latest: aCheckpoint(),
+      carried: aCheckpoint(),
+      eventKey: "key",
+      actor: "mona",
+    };
+    const journal = new Journal(session, start);
+    const said: RunEvent[] = [];
+    const task = {
+      ...{
+        session,
+        journal,
+        phase: "enrich",
+        name: "work",
+        role: "coder",
+        plan: phase,
+        issue: { number: 42 },
       },
-    });
-    const first = { ...claim, sequence: 1, parent_checkpoint_id: null };
-    await session.store.put(first, { expectedLatest: null });
+      agent: { name: "coder" },
+      recorder: { tell: (event: RunEvent) => said.push(event) },
+    } as unknown as IssueTask;
     const { workspace } = aWorkspace(changes);
-    const saved = await saveStopped(session, first, phase, { workspace, agent: "coder", result });
-    if (saved.status !== "stored") throw new Error("not stored");
-    return saved.checkpoint;
+    const missing = await keepStopped(task, workspace, result);
+    return {
+      missing,
+      isReported: said.length > 0,
+      work: journal.unfinished("enrich/work"),
+      run: journal.run,
+    };
   }
-  const statusOf = ({ execution_graph }: Checkpoint) => execution_graph.node_states.enrich?.status;
 
-  it("is complete when all it changed is saved", async () => {
-    const checkpoint = await stopped([aFile("src/a.ts"), link]);
-    expect(statusOf(checkpoint)).toBe("complete");
-    expect(checkpoint.note).toBe(null);
+  it("need not run its agent again when all it changed is kept", async () => {
+    const { missing, isReported } = await stopped([aFile("src/a.ts"), link]);
+    expect({ missing, isReported }).toEqual({ missing: null, isReported: true });
   });
 
   it.each<[string, readonly FileChange[] | CrunchError, number | undefined]>([
     ["may not be written", [aFile(".github/x"), aFile("src/a.ts")], undefined],
     ["is too large", [aFile("src/a.ts", { content: Buffer.alloc(3e6) })], 2e6],
     ["can't be read", new CrunchError({ code: "x", message: "A link leads out.", hint: "-" }), undefined],
-  ])("is still to do when some of it %s; notes and progress are saved", async (_, changes, maxPutBytes) => {
-    const checkpoint = await stopped(changes, maxPutBytes);
-    expect(statusOf(checkpoint)).toBe("running");
-    expect(checkpoint.note).toMatch(/left out|not saved/);
-    expect(checkpoint.progress).toHaveLength(1);
-    expect(Object.keys(checkpoint.notes)).toEqual(["coder"]);
+  ])("is still to do when some of it %s; notes and progress are kept", async (_, changes, maxPutBytes) => {
+    const { missing, isReported, work, run } = await stopped(changes, maxPutBytes);
+    expect(isReported).toBe(false);
+    expect(missing).toMatch(/left out|not saved/);
+    expect(work?.progress).toHaveLength(1);
+    expect(Object.keys(run.notes)).toEqual(["coder"]);
   });
 });

@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  completedPhases,
-  endPhase,
-  labelFor,
-  pendingPhases,
-  phasesFrom,
-  standingOf,
-  withPhase,
-} from "../../src/engine/standing.js";
+import { labelFor, pendingPhases, phasesFrom, standingOf, withPhase } from "../../src/engine/standing.js";
 import { approved, phasesWith, type Statuses, unattended } from "../builders.js";
 
 const allButDocs = {
@@ -72,7 +64,6 @@ describe("the phases of a run", () => {
     expect(Object.keys(pendingPhases(unattended))).toEqual([
       ...["enrich", "ready", "implementing", "validation", "docs", "done"],
     ]);
-    expect(completedPhases(unattended, pendingPhases(unattended))).toEqual([]);
   });
 
   it("begin again at a target: later ones with no attempts, but still counting their versions", () => {
@@ -84,20 +75,6 @@ describe("the phases of a run", () => {
     expect(again.enrich).toEqual(phases.enrich);
     expect(again.ready?.status).toBe("skipped");
     expect(again.implementing).toMatchObject({ status: "pending", attempt: 0, version: 2 });
-  });
-
-  it("lists as completed what succeeded, in the order of the workflow, and not what was skipped", () => {
-    const phases = phasesWith({ implementing: "succeeded", enrich: "succeeded", ready: "skipped" });
-    expect(completedPhases(unattended, phases)).toEqual(["enrich", "implementing"]);
-  });
-
-  it("end the run together with the last one, and not before", () => {
-    const open = endPhase(unattended, phasesWith({ enrich: "running" }), "enrich", { status: "succeeded" });
-    expect(open.done?.status).toBe("pending");
-    const over = endPhase(unattended, phasesWith({ ...allButDocs, docs: "running" }), "docs", {
-      status: "succeeded",
-    });
-    expect(over.done?.status).toBe("succeeded");
   });
 
   it("can't be changed by a name that is none of them", () => {

@@ -141,6 +141,8 @@ async function run(phase: string) {
       },
       workspace,
       output_folder: outputFolder,
+      task: { name: "work", does: "", role: "coder", kind: "work", item: null },
+      state: {},
       checkpoint_id: `CP-${phase}-20250114-a3f2`,
       previous: { summaries: {}, notes, error: null, gates: [] },
     },

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { AgentContext, AgentResult, AgentRunner } from "../../ports.js";
+import type { AgentContext, AgentResult, AgentRunner, Json } from "../../ports.js";
 import { childEnvironment } from "../process/child-environment.js";
 import { type ProcessResult, runProcess } from "../process/run-process.js";
 import { neutraliseWorkflowCommands } from "../process/workflow-commands.js";
@@ -56,6 +56,8 @@ export function createCommandAgent(options: CommandAgentOptions): AgentRunner {
           })),
           tokenUsage: result.token_usage,
           acceptanceCriteria: mapKeys(result.acceptance_criteria, clean),
+          ...(result.data !== undefined && { data: withStrings(result.data, clean) }),
+          ...(result.vote !== undefined && { vote: result.vote }),
           notes: await notesSoFar(),
           progress,
           outputTail: neutraliseWorkflowCommands(withRemarks(ended, remarks)),
@@ -107,6 +109,16 @@ function howItEnded({ status, exitCode, killedBy, durationMs }: ProcessResult): 
 function withRemarks(ended: ProcessResult, remarks: readonly string[]): string {
   const cut = ended.truncated ? "[crunch: only the end of the output is kept]\n" : "";
   return [cut + ended.output, ...remarks.map((remark) => `[crunch: ${remark}]`)].join("\n");
+}
+
+/** A value of JSON with its texts changed. */
+function withStrings(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((each) => withStrings(each, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [change(key), withStrings(each, change)]),
+  );
 }
 
 function mapKeys<T>(record: Readonly<Record<string, T>>, change: (key: string) => string): Record<string, T> {

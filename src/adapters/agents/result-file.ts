@@ -16,6 +16,9 @@ export const ResultFile = z.object({
     .object({ input: Count.default(0), output: Count.default(0) })
     .default({ input: 0, output: 0 }),
   acceptance_criteria: z.record(z.string(), z.boolean()).default({}),
+  /** For the conditions of the workflow. */
+  data: z.json().optional(),
+  vote: z.enum(["approve", "reject", "abstain"]).optional(),
 });
 export type ResultFile = z.infer<typeof ResultFile>;
 

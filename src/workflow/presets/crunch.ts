@@ -1,33 +1,27 @@
-import type { Workflow } from "../workflow.js";
+import { createWorkflow, type Workflow } from "../workflow.js";
 
 /** The default workflow: enrich, ready, implementing, validation, docs, done. */
 export function crunchWorkflow(options: { readonly approval: "none" | "required" }): Workflow {
-  return {
+  const isAsked = options.approval === "required";
+  return createWorkflow({
     name: "crunch",
     first: "enrich",
     phases: {
-      enrich: {
-        kind: "agent",
-        name: "enrich",
-        next: "ready",
-        does: "turns the issue into a specification",
-      },
+      enrich: { type: "agent", does: "turns the issue into a specification", next: ["ready"] },
       ready: {
-        kind: "human",
-        name: "ready",
-        next: "implementing",
+        type: "human",
         does: "waits for a person to approve the specification",
-        skip: options.approval === "required" ? null : "no approval is required in this repo",
+        ...(isAsked ? {} : { skip: "no approval is required in this repo" }),
+        ask: { type: "approval", prompt: "Is the specification right?" },
+        next: ["implementing"],
       },
-      implementing: {
-        kind: "agent",
-        name: "implementing",
-        next: "validation",
-        does: "writes the code",
-      },
-      validation: { kind: "agent", name: "validation", next: "docs", does: "checks the result" },
-      docs: { kind: "agent", name: "docs", next: "done", does: "writes the documentation" },
-      done: { kind: "terminal", name: "done" },
+      implementing: { type: "agent", does: "writes the code", next: ["validation"] },
+      validation: { type: "agent", does: "checks the result", next: ["docs"] },
+      docs: { type: "agent", does: "writes the documentation", next: ["done"] },
+      done: { type: "terminal" },
     },
-  };
+    initial: {},
+    maxVisits: 100,
+    snapshotEvery: 1_000,
+  });
 }

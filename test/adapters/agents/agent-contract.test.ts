@@ -24,6 +24,8 @@ it("the example of docs/agent-contract.md works as printed", async () => {
       issue: { number: 42, title: "A `title`", body: "The body", labels: [], url: "https://example.test/42" },
       workspace,
       output_folder: ".claude/crunch/42",
+      task: { name: "work", does: "", role: "coder", kind: "work", item: null },
+      state: {},
       checkpoint_id: "CP-enrich-20250114-a3f2",
       previous: { summaries: {}, notes: "- before\n", error: null, gates: [] },
     },

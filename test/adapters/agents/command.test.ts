@@ -25,6 +25,8 @@ function contextFor(overrides: Partial<AgentContext> = {}): AgentContext {
     issue: { number: 42, title: HOSTILE, body: "b", labels: [], url: "https://example.test/42" },
     workspace,
     output_folder: ".claude/crunch/42",
+    task: { name: "work", does: "", role: "coder", kind: "work", item: null },
+    state: {},
     checkpoint_id: "CP-enrich-20250114-a3f2",
     previous: { summaries: {}, notes: null, error: null, gates: [] },
     ...overrides,

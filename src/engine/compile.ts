@@ -1,0 +1,282 @@
+import { CrunchError } from "../errors.js";
+import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
+import type {
+  ErrorPolicy,
+  HumanRequest,
+  Next,
+  PhaseDefinition,
+  TaskContext,
+  Vote,
+} from "../workflow/definition.js";
+import { compileExpression, fillTemplate } from "../workflow/expression.js";
+import type { AskShape, ErrorShape, HookShape, NextShape, PhaseShape } from "../workflow/shape.js";
+import type { Workflow } from "../workflow/workflow.js";
+import { onlyTask } from "./plan.js";
+import type { TaskOutput } from "./task-work.js";
+
+/** What the phases of a workflow are carried out with. */
+export interface Hands {
+  /** What expressions see besides the data and the phase's output. */
+  variables(): Readonly<Record<string, unknown>>;
+  run(phase: string, task: string, context: TaskContext<StateOf, unknown>): Promise<TaskOutput>;
+  vote(phase: string, voter: string, context: TaskContext<StateOf>): Promise<TaskOutput>;
+  hooks(phase: string, hooks: readonly HookShape[], signal: AbortSignal): Promise<void>;
+  /** The gates of a phase with several tasks; throws when one does not pass. */
+  gates(phase: string, signal: AbortSignal): Promise<void>;
+  /** The phase has ended, however. */
+  close(phase: string): Promise<void>;
+}
+
+type Definition = PhaseDefinition<StateOf, string>;
+type Worker = Extract<PhaseShape, { type: "agent" | "tasks" }>;
+
+/** A workflow of data as one that runs. */
+export function compile(workflow: Workflow, maxAttempts: number, hands: Hands): WorkflowDefinition<StateOf> {
+  const { name, first, initial, maxVisits, snapshotEvery, graph } = workflow;
+  const phases = Object.entries(workflow.phases).map(([each, shape]) => [
+    each,
+    definitionOf(each, shape, hands),
+  ]);
+  return {
+    ...{ name, first, initial, maxVisits, maxAttempts, snapshotEvery, graph },
+    phases: Object.fromEntries(phases) as Record<string, Definition>,
+  };
+}
+
+function definitionOf(name: string, shape: PhaseShape, hands: Hands): Definition {
+  if (shape.type === "terminal") return { type: "terminal" };
+  const common = commonOf(name, shape, hands);
+  switch (shape.type) {
+    case "human":
+      return {
+        type: "human",
+        ...common,
+        ...afterHooks(name, shape, hands),
+        human: (state: StateOf) => requestOf(shape.ask, { ...hands.variables(), state }),
+        onResponse: answering(name, shape.ask),
+        next: nextOf(name, shape.next, hands, shape.ask),
+      };
+    case "consensus": {
+      const voters = Object.keys(shape.voters).map((voter) => [
+        voter,
+        async (context: TaskContext<StateOf>) => voteOf(await hands.vote(name, voter, context)),
+      ]);
+      const { quorum, veto, people, otherwise } = shape;
+      return {
+        ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
+        ...defined({ quorum, veto, people, otherwise }),
+        next: nextOf(name, shape.next, hands, null),
+      };
+    }
+    default:
+      return workerOf(name, shape, common, hands);
+  }
+}
+
+function workerOf(name: string, shape: Worker, common: object, hands: Hands): Definition {
+  const { ask, parallel } = shape;
+  const isOne = shape.type === "agent" && shape.forEach === undefined && !shape.until;
+  const worker = {
+    ...common,
+    ...defined({ parallel }),
+    after: async (_: unknown, { signal }: { signal: AbortSignal }) => {
+      if (!isOne) await hands.gates(name, signal);
+      await hands.hooks(name, shape.after ?? [], signal);
+    },
+    update: updating(name, shape, isOne, hands),
+    ...(ask && {
+      human: (state: StateOf, output: unknown) => {
+        const variables = { ...hands.variables(), state, output };
+        const isAsked = ask.when === undefined || isTrue(compileExpression(ask.when)(variables), ask.when);
+        return isAsked ? requestOf(ask, variables) : null;
+      },
+      onResponse: answering(name, ask),
+    }),
+    next: nextOf(name, shape.next, hands, ask ?? null),
+  };
+  const run = (task: string) => (context: TaskContext<StateOf>) => hands.run(name, task, context);
+  if (shape.type === "tasks") {
+    const tasks = Object.entries(shape.tasks).map(([task, { dependsOn = [] }]) => [
+      task,
+      { run: run(task), dependsOn },
+    ]);
+    return { type: "tasks", ...worker, tasks: Object.fromEntries(tasks) };
+  }
+  if (isOne) return { type: "tasks", ...worker, tasks: { [onlyTask]: { run: run(onlyTask) } } };
+  const { forEach, until } = shape;
+  const each = (context: TaskContext<StateOf, unknown>) => hands.run(name, context.task, context);
+  const done = until && compileExpression(until.done);
+  return {
+    ...{ type: "agent", ...worker, run: each },
+    ...(forEach !== undefined && {
+      forEach: (state: StateOf) => listOf(forEach, { ...hands.variables(), state }),
+    }),
+    ...(until && {
+      until: {
+        most: until.most,
+        done: (state: StateOf, output: unknown) =>
+          isTrue(done?.({ ...hands.variables(), state, output }), until.done),
+      },
+    }),
+  };
+}
+
+function commonOf(name: string, shape: Exclude<PhaseShape, { type: "terminal" }>, hands: Hands) {
+  const { does, optional, skip, guard, before = [], onError, timeLimits } = shape;
+  const isLet = guard === undefined ? null : compileExpression(guard);
+  return {
+    ...{ does, ...defined({ optional, skip, timeLimits }) },
+    ...(isLet && { guard: (state: StateOf) => isTrue(isLet({ ...hands.variables(), state }), guard ?? "") }),
+    ...(before.length > 0 && {
+      before: ({ signal }: { signal: AbortSignal }) => hands.hooks(name, before, signal),
+    }),
+    ...(hasHooks(shape) && {
+      finally: async ({ signal }: { signal: AbortSignal }) => {
+        try {
+          await hands.hooks(name, shape.finally ?? [], signal);
+        } finally {
+          await hands.close(name);
+        }
+      },
+    }),
+    ...(onError && { onError: policyOf(onError, hands) }),
+  };
+}
+
+function hasHooks({
+  before = [],
+  after = [],
+  finally: last = [],
+}: Exclude<PhaseShape, { type: "terminal" }>) {
+  return before.length + after.length + last.length > 0;
+}
+
+function afterHooks(name: string, { after = [] }: { readonly after?: readonly HookShape[] }, hands: Hands) {
+  if (after.length === 0) return {};
+  return { after: ({ signal }: { signal: AbortSignal }) => hands.hooks(name, after, signal) };
+}
+
+function policyOf(shape: ErrorShape, hands: Hands): ErrorPolicy<StateOf> {
+  if (shape.strategy === "fail") return shape;
+  if (shape.strategy === "pause") {
+    const { prompt } = shape;
+    if (prompt === undefined) return { strategy: "pause" };
+    const asked = (error: Error, state: StateOf) =>
+      fillTemplate(prompt, { ...hands.variables(), state, output: { error: error.message } });
+    return { strategy: "pause", prompt: asked };
+  }
+  const { update, ...rest } = shape;
+  if (!update) return rest;
+  const onRetry = (error: Error, draft: StateOf) => assign(draft, update, { error: error.message }, hands);
+  return { ...rest, onRetry };
+}
+
+/** What a phase gives is taken over as the shape says; by default what its agent gave as `data`, under its own name. */
+function updating(name: string, { update }: Worker, isOne: boolean, hands: Hands) {
+  return (output: unknown, draft: StateOf): void => {
+    const { data, task } = output as TaskOutput;
+    if (update) assign(draft, update, output, hands);
+    else if (data !== null && isOne) draft[name] = data;
+    else if (data !== null) draft[name] = { ...(draft[name] as object | undefined), [task]: data };
+  };
+}
+
+function assign(
+  draft: StateOf,
+  update: Readonly<Record<string, string>>,
+  output: unknown,
+  hands: Hands,
+): void {
+  for (const [key, expression] of Object.entries(update))
+    draft[key] = compileExpression(expression)({ ...hands.variables(), state: { ...draft }, output });
+}
+
+function nextOf(
+  name: string,
+  next: NextShape,
+  hands: Hands,
+  ask: AskShape | null,
+): Next<StateOf, string, unknown> {
+  const key = ask?.saveAs ?? name;
+  if (!("choices" in next)) {
+    const isApproval = ask?.type === "approval";
+    if (!isApproval) return next.length === 1 && next[0] !== undefined ? next[0] : next;
+    // Without another way for it, a no is the end.
+    const choose = (state: StateOf) => {
+      if (state[key] === "reject") throw rejected(name);
+      return next;
+    };
+    return { to: next, choose };
+  }
+  const choices = next.choices.map((choice) => ({
+    to: choice.to,
+    text: choice.if ?? "",
+    holds: choice.if === null ? null : compileExpression(choice.if),
+  }));
+  return {
+    to: choices.flatMap(({ to }) => to),
+    choose: (state, output) => {
+      const variables = { ...hands.variables(), state, output };
+      const chosen = choices.find(({ holds, text }) => holds === null || isTrue(holds(variables), text));
+      if (!chosen) throw noChoice(name);
+      return chosen.to;
+    },
+  };
+}
+
+function requestOf(ask: AskShape, variables: Readonly<Record<string, unknown>>): HumanRequest {
+  const { type, choices = [], timeoutMs, onTimeout, remindMs } = ask;
+  const prompt = fillTemplate(ask.prompt, variables);
+  const about = { prompt, ...defined({ timeoutMs, onTimeout, remindAfterMs: remindMs }) };
+  return type === "choice" ? { type, choices, ...about } : { type, ...about };
+}
+
+function answering(name: string, { saveAs = name }: AskShape) {
+  return (response: string, draft: StateOf): void => {
+    draft[saveAs] = response;
+  };
+}
+
+function voteOf({ vote, summary }: TaskOutput): Vote {
+  return { vote: vote ?? "abstain", reason: summary };
+}
+
+function isTrue(value: unknown, expression: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw wrongType(expression, "true or false", value);
+}
+
+function listOf(expression: string, variables: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const value = compileExpression(expression)(variables);
+  if (Array.isArray(value)) return value;
+  throw wrongType(expression, "a list", value);
+}
+
+function wrongType(expression: string, wanted: string, value: unknown): CrunchError {
+  return new CrunchError({
+    code: "expression_failed",
+    message: `\`${expression}\` has to give ${wanted}, and gave ${JSON.stringify(value)?.slice(0, 100) ?? "nothing"}.`,
+    hint: "Correct the workflow on the default branch, then comment `/crunch`.",
+  });
+}
+
+function rejected(name: string): CrunchError {
+  return new CrunchError({
+    code: "rejected",
+    message: `\`${name}\` was rejected.`,
+    hint: `Change what was asked about, then comment \`/crunch\` to ask again, or add the label of the phase to go back to.`,
+  });
+}
+
+function noChoice(name: string): CrunchError {
+  return new CrunchError({
+    code: "unknown_target",
+    message: `None of the conditions in \`next\` of \`${name}\` holds.`,
+    hint: "Add a last entry without `if`, then comment `/crunch`.",
+  });
+}
+
+/** Without what is undefined: an optional part is there or it is not. */
+function defined<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,258 @@
+import { type CheckpointChange, emptyRun, firstCheckpoint, nextCheckpoint } from "../checkpoint/create.js";
+import type { RunEvent } from "../checkpoint/run-event.js";
+import type { Checkpoint } from "../checkpoint/schema.js";
+import type { FileChange } from "../ports.js";
+import type { Commit } from "../runtime/recorder.js";
+import { gaveWay } from "../runtime/store-commit.js";
+import { taskKey } from "../workflow/replay.js";
+import { withHandled } from "./events.js";
+import { closingLease, leaseFor } from "./lease.js";
+import { commit, type Session } from "./session.js";
+import { workMsOf } from "./work-time.js";
+
+/** What a run carries from checkpoint to checkpoint besides what its events say. */
+export type Carried = Pick<
+  Checkpoint,
+  | "issue_snapshot"
+  | "team_state"
+  | "agent_states"
+  | "agent_outputs"
+  | "acp_state"
+  | "files_modified"
+  | "artifacts"
+  | "notes"
+  | "governance_results"
+  | "acceptance_criteria"
+  | "projections"
+>;
+
+/** Work of a task that has not ended: its files so far, and what it reported. */
+export type Unfinished = Pick<Checkpoint, "partial_work" | "progress">;
+
+/** What a task leaves at its end. It counts together with the event that says so. */
+export interface Ending {
+  readonly change: (run: Carried) => Partial<Carried>;
+  readonly files: readonly FileChange[];
+  readonly unfinished: Unfinished | null;
+  readonly own: Partial<Own>;
+  /** The paths that it changed, in the repo and in the issue's folder. */
+  readonly paths: readonly string[];
+  readonly release: () => void;
+}
+
+/** What belongs to one checkpoint alone. */
+type Own = Pick<Checkpoint, "note" | "metadata" | "duration_ms">;
+const nothing: Own = { note: null, metadata: {}, duration_ms: 0 };
+
+export interface JournalStart {
+  readonly issue: number;
+  readonly latest: Checkpoint | null;
+  readonly carried: Carried;
+  readonly eventKey: string;
+  readonly actor: string;
+}
+
+/** Makes checkpoints of a run on an issue: what its events say, with code, outputs, notes, agents and the lease. */
+export class Journal {
+  #run: Carried;
+  #files: FileChange[] = [];
+  #own: Own = nothing;
+  #codeCommitted: string | null;
+  readonly #unfinished: Map<string, Unfinished>;
+  readonly #endings = new Map<string, Ending>();
+  /** When each phase that is at work has to be done. */
+  readonly #deadlines = new Map<string, number>();
+  readonly #begunAt = new Map<string, string>();
+  /** What tasks have changed in this session, one after the other. */
+  readonly #changed: (readonly string[])[] = [];
+
+  constructor(
+    private readonly session: Session,
+    private readonly start: JournalStart,
+  ) {
+    this.#run = start.carried;
+    this.#codeCommitted = start.carried.issue_snapshot.head_sha;
+    this.#unfinished = unfinishedOf(start.latest);
+  }
+
+  get run(): Carried {
+    return this.#run;
+  }
+
+  keep(part: Partial<Carried>, files: readonly FileChange[] = []): void {
+    this.#run = { ...this.#run, ...part };
+    this.#files.push(...files);
+  }
+
+  say(own: Partial<Own>): void {
+    this.#own = { ...this.#own, ...own, metadata: { ...this.#own.metadata, ...own.metadata } };
+  }
+
+  unfinished(key: string): Unfinished | null {
+    return this.#unfinished.get(key) ?? null;
+  }
+
+  keepUnfinished(key: string, work: Unfinished, files: readonly FileChange[]): void {
+    this.#unfinished.set(key, work);
+    this.#files.push(...files);
+  }
+
+  /** How much was changed so far; `changedSince` gives what was changed after that. */
+  get mark(): number {
+    return this.#changed.length;
+  }
+
+  changedSince(mark: number): ReadonlySet<string> {
+    return new Set(this.#changed.slice(mark).flat());
+  }
+
+  atEnd(key: string, ending: Ending): void {
+    this.#endings.set(key, ending);
+  }
+
+  /** Every event of the run, at the moment it is told. */
+  hears(event: RunEvent): void {
+    switch (event.type) {
+      case "phase:started":
+        this.#begunAt.set(event.phase, this.session.clock.now().toISOString());
+        this.#deadlines.set(event.phase, this.#now() + workMsOf(this.session.plan, event.phase));
+        return;
+      case "phase:succeeded":
+      case "phase:failed":
+      case "phase:retrying":
+      case "phase:stopped":
+      case "input:requested":
+        this.#deadlines.delete(event.phase);
+        return;
+      case "phase:skipped":
+        this.#deadlines.delete(event.phase);
+        this.say({ note: event.reason });
+        return;
+      case "phases:reset":
+        for (const phase of event.phases) {
+          this.#deadlines.delete(phase);
+          this.forget(phase);
+        }
+        return;
+      case "run:moved":
+        for (const [phase, { status }] of Object.entries(event.phases))
+          if (status !== "pending") this.forget(phase);
+        return;
+      case "input:received":
+        this.say({ note: `${saidBy(event.answer.response)} by @${event.answer.by}` });
+        return;
+      case "task:completed":
+      case "task:failed":
+        this.#end(taskKey(event.phase, event.task));
+    }
+  }
+
+  /** What a phase left unfinished is not taken up. */
+  forget(phase: string): void {
+    for (const key of this.#unfinished.keys())
+      if (key.startsWith(taskKey(phase, ""))) this.#unfinished.delete(key);
+  }
+
+  #end(key: string): void {
+    const ending = this.#endings.get(key);
+    if (!ending) return;
+    this.#endings.delete(key);
+    this.keep(ending.change(this.#run), ending.files);
+    this.say(ending.own);
+    if (ending.unfinished) this.#unfinished.set(key, ending.unfinished);
+    else this.#unfinished.delete(key);
+    this.#changed.push(ending.paths);
+    ending.release();
+  }
+
+  #now(): number {
+    return this.session.clock.now().getTime();
+  }
+
+  async commit({ moment, latest, isNewRun, phases, change }: Commit): Promise<Checkpoint> {
+    const { session, start } = this;
+    const { maker, plan } = session;
+    const fresh =
+      latest === null || isNewRun
+        ? emptyRun({
+            ...{ issue: start.issue, workflow: plan.workflow.name, phase: moment.phase, phases },
+            ...{ snapshot: this.#run.issue_snapshot, startedBy: start.actor, maker },
+          })
+        : null;
+    const run = { ...(fresh ?? latest), ...this.#run };
+    const { files, own } = this.#take();
+    const next = { ...fresh, ...this.#run, ...this.#complete(change(run as Checkpoint), latest), ...own };
+    const checkpoint =
+      fresh && latest === null ? firstCheckpoint(fresh, next, maker) : nextOf(latest, next, session);
+    const head = this.#run.issue_snapshot.head_sha;
+    const committed = await commit(session, checkpoint, {
+      ...{ files, codeCommit: head === this.#codeCommitted ? null : head },
+      heldUntil: latest?.lease?.session_id === session.id ? latest.lease.expires_at : null,
+    });
+    if (committed.status === "gave_way") throw gaveWay(start.issue, committed.latest);
+    this.#codeCommitted = head;
+    return committed.checkpoint;
+  }
+
+  #take() {
+    const taken = { files: this.#files, own: this.#own };
+    this.#files = [];
+    this.#own = nothing;
+    return taken;
+  }
+
+  #complete(change: CheckpointChange, latest: Checkpoint | null): CheckpointChange {
+    const { workflow_state: state, orchestrator_state: run } = change;
+    if (!state || !run) throw new Error("a change without the state of the run");
+    const before = latest?.workflow_state;
+    const carriedAt = before?.current_phase === state.current_phase ? before.phase_started_at : undefined;
+    return {
+      ...change,
+      lease: this.#lease(change),
+      partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) =>
+        partial_work.map((file) => ({ ...file, task })),
+      ),
+      progress: [...this.#unfinished].flatMap(([task, { progress }]) =>
+        progress.map((line) => ({ ...line, task })),
+      ),
+      workflow_state: {
+        ...state,
+        phase_started_at: this.#begunAt.get(state.current_phase) ?? carriedAt ?? state.phase_started_at,
+        phase_attempt: Math.max(1, state.phase_attempt),
+      },
+      orchestrator_state: { ...run, handled_events: withHandled(run.handled_events, this.start.eventKey) },
+    };
+  }
+
+  /** Held as long as something is at work; then just long enough to show what was committed. */
+  #lease({ outcome }: CheckpointChange) {
+    if (outcome === "interrupted") return null;
+    const last = Math.max(...this.#deadlines.values());
+    return Number.isFinite(last) ? leaseFor(this.session, last - this.#now()) : closingLease(this.session);
+  }
+}
+
+function nextOf(latest: Checkpoint | null, change: CheckpointChange, { maker }: Session): Checkpoint {
+  if (!latest) throw new Error("a run that goes on has a checkpoint");
+  return nextCheckpoint(latest, change, maker);
+}
+
+function saidBy(response: string): string {
+  if (response === "approve") return "approved";
+  return response === "reject" ? "rejected" : "answered";
+}
+
+/** A checkpoint of old does not name the task: then it is the only one of its phase. */
+function unfinishedOf(latest: Checkpoint | null): Map<string, Unfinished> {
+  const found = new Map<string, Unfinished>();
+  if (!latest) return found;
+  const only = taskKey(latest.workflow_state.current_phase, "work");
+  const of = (task: string) => {
+    const known = found.get(task) ?? { partial_work: [], progress: [] };
+    found.set(task, known);
+    return known;
+  };
+  for (const { task = only, ...file } of latest.partial_work) of(task).partial_work.push(file);
+  for (const { task = only, ...line } of latest.progress) of(task).progress.push(line);
+  return found;
+}

@@ -1,0 +1,66 @@
+import type { RunEvent } from "../checkpoint/run-event.js";
+import type { Checkpoint } from "../checkpoint/schema.js";
+import type { Issue } from "../ports.js";
+import { Recorder } from "../runtime/recorder.js";
+import { Run } from "../runtime/run-workflow.js";
+import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
+import { compile } from "./compile.js";
+import type { Decision, Step } from "./decision.js";
+import type { CrunchEvent } from "./events.js";
+import { createFolders } from "./folders.js";
+import { createHands } from "./hands.js";
+import { createTurns } from "./in-turn.js";
+import { createIssueHost, type IssueView, type Place } from "./issue-host.js";
+import type { IssueRun } from "./issue-task.js";
+import { Journal } from "./journal.js";
+import { openingEvents } from "./opening.js";
+import type { Session } from "./session.js";
+import { startingPoint } from "./starting-point.js";
+
+export interface IssueStart {
+  readonly event: CrunchEvent;
+  readonly actor: string;
+  readonly step: Step;
+  readonly latest: Checkpoint | null;
+  readonly issue: Issue;
+  /** Where the code branch was seen a moment ago, which saves looking again. */
+  readonly branchSeen: string | undefined;
+}
+
+export type IssueEnd =
+  | { readonly status: "stopped"; readonly position: Place }
+  | { readonly status: "rests"; readonly decision: Decision; readonly position: Place };
+
+/** Runs a workflow on an issue until it waits for somebody, is over or has to stop. */
+export async function runOnIssue(session: Session, view: IssueView, start: IssueStart): Promise<IssueEnd> {
+  const { latest, issue, step, event, actor } = start;
+  const isNewRun = latest === null || (step.kind === "run" && step.isRestart === true);
+  const carried = await startingPoint(session, start, isNewRun);
+  const journal = new Journal(session, { issue: issue.number, latest, carried, eventKey: event.key, actor });
+  const folders = createFolders(session, journal, issue.number);
+  const run: Omit<IssueRun, "recorder"> & { recorder?: Recorder<StateOf> } = {
+    ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set<Promise<unknown>>() },
+  };
+  const { workflow, maxAttempts } = session.plan;
+  const definition: WorkflowDefinition<StateOf> = compile(
+    workflow,
+    maxAttempts,
+    createHands(run as IssueRun),
+  );
+  const onEvent = (told: RunEvent) => journal.hears(told);
+  const commit = journal.commit.bind(journal);
+  const now = () => session.clock.now();
+  const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
+  run.recorder = recorder;
+  recorder.tell(...openingEvents(step, recorder.record, now()));
+  const host = createIssueHost(run as IssueRun, view, start);
+  try {
+    const runtime = { workflow: definition, recorder, now };
+    const result = await new Run(runtime, { signal: session.signal }, host).run();
+    const position = host.position(result.checkpoint);
+    if (result.status === "stopped") return { status: "stopped", position };
+    return { status: "rests", decision: host.held() ?? view.decide(position), position };
+  } finally {
+    await folders.closeAll();
+  }
+}
