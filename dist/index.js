@@ -48254,7 +48254,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 651:
+/***/ 7807:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -50376,7 +50376,7 @@ function isSame(a, b) {
 
 
 /** Holds what a run is, changes it by events alone, and commits it. */
-class recorder_Recorder {
+class Recorder {
     options;
     record;
     #latest;
@@ -50702,7 +50702,12 @@ function retried(phase, now) {
     const error = { code: "asked", message: "somebody asked to try again" };
     return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
 }
-const ranks = ["phase_transition", "pause", "before_human", "phase_failure"];
+function gaveUp(phase, deaths) {
+    return { code: "gave_up", message: `The session died ${deaths} times while ${phase} was running.` };
+}
+const ranks = [
+    ...["phase_transition", "approval", "pause", "before_human", "phase_failure"],
+];
 /** Which of two a checkpoint is about: a failure more than a question, a question more than success, else the later. */
 function worthier(one, other) {
     return one !== null && ranks.indexOf(one.trigger) > ranks.indexOf(other.trigger) ? one : other;
@@ -50765,6 +50770,12 @@ function beginnings(workflow, { phases }, isActive, now) {
             return { name, kind: "too_often", times: visits };
         return { name, kind: "start", attempt: 1, version: version + 1 };
     });
+}
+/** The ends of the graph, and phases that are left out. */
+const isInstant = ({ kind }) => kind === "end" || kind === "skip";
+/** How many sessions died in a phase that nobody works on any more. Those that were stopped on purpose did not. */
+function deathsIn({ status, attempt, stops = 0 }) {
+    return status === "running" ? attempt - stops : 0;
 }
 
 ;// CONCATENATED MODULE: ./lib/workflow/consensus.js
@@ -51236,85 +51247,11 @@ async function closeQuestions({ recorder, now }, phaseRun) {
             failure = error;
             endWithError(run, error);
         }
-        moments.push(momentOf(name, recorder.record.phases[name]?.status, failure));
+        const moment = momentOf(name, recorder.record.phases[name]?.status, failure);
+        const isApproved = moment.outcome === "succeeded" && asked.answers.at(-1)?.response === "approve";
+        moments.push(isApproved ? { ...moment, trigger: "approval", outcome: "approved" } : moment);
     }
     return moments;
-}
-
-;// CONCATENATED MODULE: ./lib/runtime/store-commit.js
-
-
-/** Commits what a run has become to a store, with nothing around it. */
-function store_commit_commitToStore(options) {
-    const { store, issue, maker } = options;
-    return async (commit) => {
-        const { latest, isNewRun, change } = commit;
-        const make = () => {
-            if (latest === null) {
-                const run = freshRun(options, commit);
-                return firstCheckpoint(run, change(run), maker);
-            }
-            const run = isNewRun ? freshRun(options, commit) : latest;
-            return nextCheckpoint(latest, { ...(isNewRun ? run : {}), ...change(run) }, maker);
-        };
-        const { next, result } = await putNew(store, make, latest?.checkpoint_id ?? null);
-        if (result.status === "conflict")
-            throw gaveWay(issue, result.latest);
-        return next;
-    };
-}
-function freshRun({ issue, title, workflow, maker }, { moment, phases }) {
-    const snapshot = {
-        ...{ title, body: "", labels: [], assignees: [], branch: null, head_sha: null },
-        ...{ base_branch: "main", base_sha: "0".repeat(40) },
-    };
-    const { phase } = moment;
-    return emptyRun({ issue, workflow, phase, phases, snapshot, startedBy: maker.sessionId, maker });
-}
-/** Ids are short, and made by chance: one that is taken is made anew. */
-async function putNew(store, make, expectedLatest) {
-    for (let tries = 1;; tries++) {
-        const next = make();
-        try {
-            return { next, result: await store.put(next, { expectedLatest }) };
-        }
-        catch (error) {
-            if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5)
-                throw error;
-        }
-    }
-}
-function gaveWay(issue, latest) {
-    return new errors/* CrunchError */.s({
-        code: "gave_way",
-        message: `Another session has gone on with issue ${issue}: ${latest?.checkpoint_id ?? "its chain"} is the latest now.`,
-        hint: "Only one session works on a run at a time. What this one had saved is part of the chain.",
-    });
-}
-
-;// CONCATENATED MODULE: ./lib/runtime/session.js
-
-
-
-
-async function session_openSession(workflow, options) {
-    const { store, issue, title = workflow.name, onEvent = () => { } } = options;
-    const now = () => options.clock?.now() ?? new Date();
-    const latest = await store.latest(issue);
-    if (latest && !options.restart && latest.workflow_state.workflow !== workflow.name)
-        throw otherWorkflow(latest, workflow.name);
-    const maker = { now, randomHex: () => randomBytes(32).toString("hex"), sessionId: `SES-${randomUUID()}` };
-    const isNewRun = latest === null || options.restart === true;
-    const commit = commitToStore({ store, issue, title, workflow: workflow.name, maker });
-    const recorder = new Recorder({ workflow, commit, now, onEvent }, latest, isNewRun);
-    return { workflow, recorder, now };
-}
-function otherWorkflow(latest, name) {
-    return new CrunchError({
-        code: "other_workflow",
-        message: `The run of issue ${latest.issue_number} is one of the workflow ${latest.workflow_state.workflow}, not of ${name}.`,
-        hint: "Go on with that one, or begin anew with `restart: true`.",
-    });
 }
 
 ;// CONCATENATED MODULE: ./lib/runtime/sleep.js
@@ -51346,7 +51283,7 @@ function tellEnd({ recorder, workflow, now }, phase) {
     recorder.tell({ type: "run:finished", phase });
 }
 
-;// CONCATENATED MODULE: ./lib/runtime/run-workflow.js
+;// CONCATENATED MODULE: ./lib/runtime/run.js
 
 
 
@@ -51357,15 +51294,6 @@ function tellEnd({ recorder, workflow, now }, phase) {
 
 
 
-
-/** Runs a workflow, or goes on with it, until it is over or has to wait. */
-async function runWorkflow(workflow, options) {
-    const session = await openSession(workflow, options);
-    const result = await new Run(session, options).run();
-    if (result.status === "held_back")
-        throw new Error("nobody holds back a run without a host");
-    return result;
-}
 class Run {
     session;
     options;
@@ -51436,24 +51364,19 @@ class Run {
     #crash = null;
     /** What a session that died left running is to be done again, but not for ever. */
     #recover() {
-        const { recorder, workflow } = this.session;
+        const { recorder, workflow, now } = this.session;
         for (const [name, state] of Object.entries(recorder.record.phases)) {
-            const isAgain = state.status === "failed" && this.options.retryFailed;
+            const deaths = deathsIn(state);
             // What is complete in it stays so.
-            if (isAgain)
-                recorder.tell(retried(name, this.session.now()));
-            if (state.status !== "running")
-                continue;
-            const deaths = state.attempt - (state.stops ?? 0);
-            if (deaths < workflow.maxAttempts)
-                continue;
-            this.#giveUp(name, { code: "gave_up", message: `${deaths} sessions died in it` });
+            if (state.status === "failed" && this.options.retryFailed)
+                recorder.tell(retried(name, now()));
+            else if (deaths >= workflow.maxAttempts)
+                this.#giveUp(name, gaveUp(name, deaths));
         }
     }
-    /** What takes no time: the ends of the graph, and phases that are left out. Each may lead to the next. */
+    /** What takes no time. Each may lead to the next. */
     #pass() {
         const { recorder } = this.session;
-        const isInstant = ({ kind }) => kind === "end" || kind === "skip";
         for (let due = this.#due().filter(isInstant); due.length > 0; due = this.#due().filter(isInstant))
             for (const beginning of due) {
                 const { name: phase } = beginning;
@@ -57069,6 +56992,46 @@ function templateProblem(text) {
     return text.replaceAll(hole, "").includes("{{") ? "a `{{` without its `}}`" : null;
 }
 
+;// CONCATENATED MODULE: ./lib/engine/compile-parts.js
+
+
+function isTrue(value, expression) {
+    if (typeof value === "boolean")
+        return value;
+    throw wrongType(expression, "true or false", value);
+}
+function listOf(expression, variables) {
+    const value = compileExpression(expression)(variables);
+    if (Array.isArray(value))
+        return value;
+    throw wrongType(expression, "a list", value);
+}
+function wrongType(expression, wanted, value) {
+    return new errors/* CrunchError */.s({
+        code: "expression_failed",
+        message: `\`${expression}\` has to give ${wanted}, and gave ${JSON.stringify(value)?.slice(0, 100) ?? "nothing"}.`,
+        hint: "Correct the workflow on the default branch, then comment `/crunch`.",
+    });
+}
+function rejected(name) {
+    return new errors/* CrunchError */.s({
+        code: "rejected",
+        message: `\`${name}\` was rejected.`,
+        hint: `Change what was asked about, then comment \`/crunch\` to ask again, or add the label of the phase to go back to.`,
+    });
+}
+function noChoice(name) {
+    return new errors/* CrunchError */.s({
+        code: "unknown_target",
+        message: `None of the conditions in \`next\` of \`${name}\` holds.`,
+        hint: "Add a last entry without `if`, then comment `/crunch`.",
+    });
+}
+/** Without what is undefined: an optional part is there or it is not. */
+function defined(parts) {
+    return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
 // EXTERNAL MODULE: ./lib/engine/plan.js
 var engine_plan = __nccwpck_require__(8479);
 ;// CONCATENATED MODULE: ./lib/engine/compile.js
@@ -57270,42 +57233,6 @@ function answering(name, { saveAs = name }) {
 }
 function voteOf({ vote, summary }) {
     return { vote: vote ?? "abstain", reason: summary };
-}
-function isTrue(value, expression) {
-    if (typeof value === "boolean")
-        return value;
-    throw wrongType(expression, "true or false", value);
-}
-function listOf(expression, variables) {
-    const value = compileExpression(expression)(variables);
-    if (Array.isArray(value))
-        return value;
-    throw wrongType(expression, "a list", value);
-}
-function wrongType(expression, wanted, value) {
-    return new errors/* CrunchError */.s({
-        code: "expression_failed",
-        message: `\`${expression}\` has to give ${wanted}, and gave ${JSON.stringify(value)?.slice(0, 100) ?? "nothing"}.`,
-        hint: "Correct the workflow on the default branch, then comment `/crunch`.",
-    });
-}
-function rejected(name) {
-    return new errors/* CrunchError */.s({
-        code: "rejected",
-        message: `\`${name}\` was rejected.`,
-        hint: `Change what was asked about, then comment \`/crunch\` to ask again, or add the label of the phase to go back to.`,
-    });
-}
-function noChoice(name) {
-    return new errors/* CrunchError */.s({
-        code: "unknown_target",
-        message: `None of the conditions in \`next\` of \`${name}\` holds.`,
-        hint: "Add a last entry without `if`, then comment `/crunch`.",
-    });
-}
-/** Without what is undefined: an optional part is there or it is not. */
-function defined(parts) {
-    return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/folders.js
@@ -67348,6 +67275,93 @@ function logStart({ session, recorder, issue }, { checkpoint_id: id }) {
     }
 }
 
+;// CONCATENATED MODULE: ./lib/runtime/store-commit.js
+
+
+/** Commits what a run has become to a store, with nothing around it. */
+function commitToStore(options) {
+    const { store, issue, maker } = options;
+    return async (commit) => {
+        const { latest, isNewRun, change } = commit;
+        const make = () => {
+            if (latest === null) {
+                const run = freshRun(options, commit);
+                return firstCheckpoint(run, change(run), maker);
+            }
+            const run = isNewRun ? freshRun(options, commit) : latest;
+            return nextCheckpoint(latest, { ...(isNewRun ? run : {}), ...change(run) }, maker);
+        };
+        const { next, result } = await putNew(store, make, latest?.checkpoint_id ?? null);
+        if (result.status === "conflict")
+            throw gaveWay(issue, result.latest);
+        return next;
+    };
+}
+function freshRun({ issue, title, workflow, maker }, { moment, phases }) {
+    const snapshot = {
+        ...{ title, body: "", labels: [], assignees: [], branch: null, head_sha: null },
+        ...{ base_branch: "main", base_sha: "0".repeat(40) },
+    };
+    const { phase } = moment;
+    return emptyRun({ issue, workflow, phase, phases, snapshot, startedBy: maker.sessionId, maker });
+}
+/** Ids are short, and made by chance: one that is taken is made anew. */
+async function putNew(store, make, expectedLatest) {
+    for (let tries = 1;; tries++) {
+        const next = make();
+        try {
+            return { next, result: await store.put(next, { expectedLatest }) };
+        }
+        catch (error) {
+            if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5)
+                throw error;
+        }
+    }
+}
+function gaveWay(issue, latest) {
+    return new errors/* CrunchError */.s({
+        code: "gave_way",
+        message: `Another session has gone on with issue ${issue}: ${latest?.checkpoint_id ?? "its chain"} is the latest now.`,
+        hint: "Only one session works on a run at a time. What this one had saved is part of the chain.",
+    });
+}
+
+;// CONCATENATED MODULE: ./lib/engine/journal-parts.js
+
+
+function saidBy(response) {
+    if (response === "approve")
+        return "approved";
+    return response === "reject" ? "rejected" : "answered";
+}
+/** A checkpoint of old does not name the task: then it is the only one of its phase. */
+function unfinishedOf(latest) {
+    const found = new Map();
+    if (!latest)
+        return found;
+    const only = taskKey(latest.workflow_state.current_phase, engine_plan/* onlyTask */.i);
+    const of = (task) => {
+        const known = found.get(task) ?? { partial_work: [], progress: [] };
+        found.set(task, known);
+        return known;
+    };
+    for (const { task = only, ...file } of latest.partial_work)
+        of(task).partial_work.push(file);
+    for (const { task = only, ...line } of latest.progress)
+        of(task).progress.push(line);
+    return found;
+}
+/** What people on the issue can do about an error, where it was not said by what threw it. */
+function withHint(error) {
+    const known = {
+        gave_up: "Look at the log of the runner, then comment `/crunch` to try again.",
+        too_often: "Look at why it goes round, then comment `/crunch` to let it go on.",
+        tasks_failed: "Comment `/crunch` to try those again; what the others did is kept.",
+    };
+    const hint = known[error.code] ?? error.hint;
+    return { ...error, hint: hint === "" ? "Comment `/crunch` to try again." : hint };
+}
+
 ;// CONCATENATED MODULE: ./lib/engine/work-time.js
 /** No lease is longer: whoever dies so that nobody can tell blocks the run until it ends. */
 const mostMs = 24 * 3_600_000;
@@ -67369,6 +67383,7 @@ function workMsOf(plan, name) {
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/journal.js
+
 
 
 
@@ -67524,6 +67539,7 @@ class Journal {
         return {
             ...change,
             lease: this.#lease(change),
+            ...(change.error && { error: withHint(change.error) }),
             partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) => partial_work.map((file) => ({ ...file, task }))),
             progress: [...this.#unfinished].flatMap(([task, { progress }]) => progress.map((line) => ({ ...line, task }))),
             workflow_state: {
@@ -67546,28 +67562,6 @@ function journal_nextOf(latest, change, { maker }) {
     if (!latest)
         throw new Error("a run that goes on has a checkpoint");
     return create_nextCheckpoint(latest, change, maker);
-}
-function saidBy(response) {
-    if (response === "approve")
-        return "approved";
-    return response === "reject" ? "rejected" : "answered";
-}
-/** A checkpoint of old does not name the task: then it is the only one of its phase. */
-function unfinishedOf(latest) {
-    const found = new Map();
-    if (!latest)
-        return found;
-    const only = taskKey(latest.workflow_state.current_phase, "work");
-    const of = (task) => {
-        const known = found.get(task) ?? { partial_work: [], progress: [] };
-        found.set(task, known);
-        return known;
-    };
-    for (const { task = only, ...file } of latest.partial_work)
-        of(task).partial_work.push(file);
-    for (const { task = only, ...line } of latest.progress)
-        of(task).progress.push(line);
-    return found;
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/opening.js
@@ -67597,7 +67591,7 @@ function openingEvents(step, record, now) {
 async function startingPoint(session, start, isNewRun) {
     const { latest, issue, step, actor } = start;
     if (latest && !isNewRun)
-        return { ...latest, issue_snapshot: await snapshotOf(session, latest, issue, start) };
+        return carriedOf({ ...latest, issue_snapshot: await snapshotOf(session, latest, issue, start) });
     const snapshot = latest
         ? await snapshotOfRestart(session, latest, issue)
         : await snapshotOf(session, null, issue, start);
@@ -67605,7 +67599,16 @@ async function startingPoint(session, start, isNewRun) {
         ...{ issue: issue.number, workflow: session.plan.workflow.name, phase: step.phase, phases: step.phases },
         ...{ snapshot, startedBy: actor, maker: session.maker },
     });
-    return latest ? { ...run, projections: projectionsOfRestart(latest, snapshot) } : run;
+    return carriedOf(latest ? { ...run, projections: projectionsOfRestart(latest, snapshot) } : run);
+}
+/** Nothing but that: what belongs to one checkpoint alone must not become part of the next. */
+function carriedOf(run) {
+    const { issue_snapshot, team_state, agent_states, agent_outputs, acp_state, files_modified } = run;
+    const { artifacts, notes, governance_results, acceptance_criteria, projections } = run;
+    return {
+        ...{ issue_snapshot, team_state, agent_states, agent_outputs, acp_state, files_modified },
+        ...{ artifacts, notes, governance_results, acceptance_criteria, projections },
+    };
 }
 /** A new run keeps the comment, and the pull request as long as its branch is there. */
 function projectionsOfRestart({ projections }, snapshot) {
@@ -67639,7 +67642,7 @@ async function runOnIssue(session, view, start) {
     const onEvent = (told) => journal.hears(told);
     const commit = journal.commit.bind(journal);
     const now = () => session.clock.now();
-    const recorder = new recorder_Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
+    const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
     run.recorder = recorder;
     recorder.tell(...openingEvents(step, recorder.record, now()));
     const host = createIssueHost(run, view, start);
@@ -68236,16 +68239,15 @@ var checkpoint_layout = __nccwpck_require__(6042);
  */
 function planRollback(current, target, order, layout = checkpoint_layout/* defaultLayout */.Md) {
     const name = target.workflow_state.current_phase;
-    const at = order.indexOf(name);
-    if (at === -1)
+    if (!order.includes(name))
         throw unknownPhase(name);
     const isOver = hasEnded(target);
-    const next = Math.min(isOver ? at + 1 : at, order.length - 1);
+    const phases = phasesAt(current.orchestrator_state.phases, target.orchestrator_state.phases, order);
     const live = filesOf(current, layout);
     const then = filesOf(target, layout);
     return {
-        phases: phasesFrom(current.orchestrator_state.phases, target.orchestrator_state.phases, order, next),
-        phase: order[next] ?? name,
+        phases,
+        phase: order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? name,
         artifacts: target.artifacts,
         notes: target.notes,
         partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
@@ -68269,19 +68271,26 @@ function hasEnded({ type, workflow_state, orchestrator_state }) {
 function hasFailed({ error }) {
     return error !== null && error.code !== "agent_timed_out";
 }
-function phasesFrom(current, target, order, next) {
+/** What had ended by then has ended; all else is to be done. The terminal phase ends as soon as the run is there. */
+function phasesAt(current, target, order) {
     const now = new Map(Object.entries(current));
     const then = new Map(Object.entries(target));
     // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
     const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
     const states = new Map(dropped);
-    for (const [index, name] of order.entries()) {
-        // The terminal phase has ended as soon as the run is there.
-        if (index >= next)
-            states.set(name, next === order.length - 1 ? { ...untouched, status: "succeeded" } : untouched);
+    const last = Math.max(...order.map((name, at) => (isDone(then.get(name)) ? at : -1)));
+    for (const [at, name] of order.entries()) {
+        const state = then.get(name);
+        // A phase that the workflow got only later counts as done where others after it were.
+        if (!state && at < last)
+            states.set(name, { ...untouched, status: "skipped" });
         else
-            states.set(name, passed(then.get(name) ?? untouched));
+            states.set(name, state && isDone(state) && at < order.length - 1 ? state : untouched);
     }
+    const end = order.at(-1);
+    const isAtEnd = order.every((name) => name === end || states.get(name)?.status !== "pending");
+    if (end !== undefined && isAtEnd)
+        states.set(end, { ...untouched, status: "succeeded" });
     const versioned = [...states].map(([name, state]) => {
         const version = Math.max(now.get(name)?.version ?? 0, then.get(name)?.version ?? 0);
         return [name, { ...state, version }];
@@ -68289,10 +68298,7 @@ function phasesFrom(current, target, order, next) {
     return Object.fromEntries(versioned);
 }
 const untouched = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-/** What comes before the phase that is to run counts as done, also when the workflow got it only later. */
-function passed(state) {
-    return state.status === "succeeded" ? state : { ...state, status: "skipped" };
-}
+const isDone = (state) => state?.status === "succeeded" || state?.status === "skipped";
 /** The files of the issue's folder at a checkpoint: outputs, and each agent's notes. */
 function filesOf({ artifacts, notes }, layout) {
     const files = new Map();
@@ -68687,6 +68693,8 @@ function rollback(latest, { target, order, layout }) {
             completed_phases: names.filter((name) => plan.phases[name]?.status === "succeeded"),
         },
         execution_graph: graph,
+        // What was asked then is asked again when its phase begins.
+        ...(latest.run_state && { run_state: { state: target.run_state?.state ?? {}, questions: {} } }),
         agent_states: agentStates(latest.agent_states, graph.node_states),
         team_state: isSamePhase ? target.team_state : { ...target.team_state, members: [] },
         agent_outputs: target.agent_outputs,
@@ -73613,8 +73621,8 @@ __nccwpck_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __nccwpck_require__(3218);
-// EXTERNAL MODULE: ./lib/app/handle-event.js + 204 modules
-var handle_event = __nccwpck_require__(651);
+// EXTERNAL MODULE: ./lib/app/handle-event.js + 205 modules
+var handle_event = __nccwpck_require__(7807);
 // EXTERNAL MODULE: ./lib/engine/lease.js
 var lease = __nccwpck_require__(6208);
 // EXTERNAL MODULE: ./lib/engine/standing.js
@@ -73771,7 +73779,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4819);
 /* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(7601);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(651);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(7807);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_13__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(452);
 /* harmony import */ var _redact_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(5078);

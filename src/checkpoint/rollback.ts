@@ -34,15 +34,14 @@ export function planRollback(
   layout: Pick<Layout, "chain"> = defaultLayout,
 ): RollbackPlan {
   const name = target.workflow_state.current_phase;
-  const at = order.indexOf(name);
-  if (at === -1) throw unknownPhase(name);
+  if (!order.includes(name)) throw unknownPhase(name);
   const isOver = hasEnded(target);
-  const next = Math.min(isOver ? at + 1 : at, order.length - 1);
+  const phases = phasesAt(current.orchestrator_state.phases, target.orchestrator_state.phases, order);
   const live = filesOf(current, layout);
   const then = filesOf(target, layout);
   return {
-    phases: phasesFrom(current.orchestrator_state.phases, target.orchestrator_state.phases, order, next),
-    phase: order[next] ?? name,
+    phases,
+    phase: order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? name,
     artifacts: target.artifacts,
     notes: target.notes,
     partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
@@ -69,18 +68,23 @@ function hasFailed({ error }: Checkpoint): boolean {
   return error !== null && error.code !== "agent_timed_out";
 }
 
-function phasesFrom(current: Phases, target: Phases, order: readonly string[], next: number): Phases {
+/** What had ended by then has ended; all else is to be done. The terminal phase ends as soon as the run is there. */
+function phasesAt(current: Phases, target: Phases, order: readonly string[]): Phases {
   const now = new Map(Object.entries(current));
   const then = new Map(Object.entries(target));
   // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
   const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
   const states = new Map<string, PhaseState>(dropped);
-  for (const [index, name] of order.entries()) {
-    // The terminal phase has ended as soon as the run is there.
-    if (index >= next)
-      states.set(name, next === order.length - 1 ? { ...untouched, status: "succeeded" } : untouched);
-    else states.set(name, passed(then.get(name) ?? untouched));
+  const last = Math.max(...order.map((name, at) => (isDone(then.get(name)) ? at : -1)));
+  for (const [at, name] of order.entries()) {
+    const state = then.get(name);
+    // A phase that the workflow got only later counts as done where others after it were.
+    if (!state && at < last) states.set(name, { ...untouched, status: "skipped" });
+    else states.set(name, state && isDone(state) && at < order.length - 1 ? state : untouched);
   }
+  const end = order.at(-1);
+  const isAtEnd = order.every((name) => name === end || states.get(name)?.status !== "pending");
+  if (end !== undefined && isAtEnd) states.set(end, { ...untouched, status: "succeeded" });
   const versioned = [...states].map(([name, state]) => {
     const version = Math.max(now.get(name)?.version ?? 0, then.get(name)?.version ?? 0);
     return [name, { ...state, version }] as const;
@@ -89,11 +93,8 @@ function phasesFrom(current: Phases, target: Phases, order: readonly string[], n
 }
 
 const untouched: PhaseState = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-
-/** What comes before the phase that is to run counts as done, also when the workflow got it only later. */
-function passed(state: PhaseState): PhaseState {
-  return state.status === "succeeded" ? state : { ...state, status: "skipped" };
-}
+const isDone = (state: PhaseState | undefined) =>
+  state?.status === "succeeded" || state?.status === "skipped";
 
 /** The files of the folder at a checkpoint: outputs, and each agent's notes. */
 function filesOf(

@@ -3,8 +3,8 @@ import type { Issue } from "../ports.js";
 import type { RunHost } from "../runtime/host.js";
 import { knownStateLabels } from "../workflow/labels.js";
 import { type Decision, isStep } from "./decision.js";
+import type { IssueStart } from "./issue-start.js";
 import type { IssueRun } from "./issue-task.js";
-import type { IssueStart } from "./run-on-issue.js";
 import type { LabelRule } from "./session.js";
 import { snapshotOf } from "./snapshot.js";
 

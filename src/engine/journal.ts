@@ -6,6 +6,7 @@ import type { Commit } from "../runtime/recorder.js";
 import { gaveWay } from "../runtime/store-commit.js";
 import { taskKey } from "../workflow/replay.js";
 import { withHandled } from "./events.js";
+import { saidBy, type Unfinished, unfinishedOf, withHint } from "./journal-parts.js";
 import { closingLease, leaseFor } from "./lease.js";
 import { commit, type Session } from "./session.js";
 import { workMsOf } from "./work-time.js";
@@ -25,9 +26,6 @@ export type Carried = Pick<
   | "acceptance_criteria"
   | "projections"
 >;
-
-/** Work of a task that has not ended: its files so far, and what it reported. */
-export type Unfinished = Pick<Checkpoint, "partial_work" | "progress">;
 
 /** What a task leaves at its end. It counts together with the event that says so. */
 export interface Ending {
@@ -209,6 +207,7 @@ export class Journal {
     return {
       ...change,
       lease: this.#lease(change),
+      ...(change.error && { error: withHint(change.error) }),
       partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) =>
         partial_work.map((file) => ({ ...file, task })),
       ),
@@ -235,24 +234,4 @@ export class Journal {
 function nextOf(latest: Checkpoint | null, change: CheckpointChange, { maker }: Session): Checkpoint {
   if (!latest) throw new Error("a run that goes on has a checkpoint");
   return nextCheckpoint(latest, change, maker);
-}
-
-function saidBy(response: string): string {
-  if (response === "approve") return "approved";
-  return response === "reject" ? "rejected" : "answered";
-}
-
-/** A checkpoint of old does not name the task: then it is the only one of its phase. */
-function unfinishedOf(latest: Checkpoint | null): Map<string, Unfinished> {
-  const found = new Map<string, Unfinished>();
-  if (!latest) return found;
-  const only = taskKey(latest.workflow_state.current_phase, "work");
-  const of = (task: string) => {
-    const known = found.get(task) ?? { partial_work: [], progress: [] };
-    found.set(task, known);
-    return known;
-  };
-  for (const { task = only, ...file } of latest.partial_work) of(task).partial_work.push(file);
-  for (const { task = only, ...line } of latest.progress) of(task).progress.push(line);
-  return found;
 }

@@ -1,31 +1,19 @@
 import type { RunEvent } from "../checkpoint/run-event.js";
-import type { Checkpoint } from "../checkpoint/schema.js";
-import type { Issue } from "../ports.js";
 import { Recorder } from "../runtime/recorder.js";
-import { Run } from "../runtime/run-workflow.js";
+import { Run } from "../runtime/run.js";
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { compile } from "./compile.js";
-import type { Decision, Step } from "./decision.js";
-import type { CrunchEvent } from "./events.js";
+import type { Decision } from "./decision.js";
 import { createFolders } from "./folders.js";
 import { createHands } from "./hands.js";
 import { createTurns } from "./in-turn.js";
 import { createIssueHost, type IssueView, type Place } from "./issue-host.js";
+import type { IssueStart } from "./issue-start.js";
 import type { IssueRun } from "./issue-task.js";
 import { Journal } from "./journal.js";
 import { openingEvents } from "./opening.js";
 import type { Session } from "./session.js";
 import { startingPoint } from "./starting-point.js";
-
-export interface IssueStart {
-  readonly event: CrunchEvent;
-  readonly actor: string;
-  readonly step: Step;
-  readonly latest: Checkpoint | null;
-  readonly issue: Issue;
-  /** Where the code branch was seen a moment ago, which saves looking again. */
-  readonly branchSeen: string | undefined;
-}
 
 export type IssueEnd =
   | { readonly status: "stopped"; readonly position: Place }

@@ -1,7 +1,7 @@
 import { emptyRun } from "../checkpoint/create.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
+import type { IssueStart } from "./issue-start.js";
 import type { Carried } from "./journal.js";
-import type { IssueStart } from "./run-on-issue.js";
 import type { Session } from "./session.js";
 import { snapshotOf, snapshotOfRestart } from "./snapshot.js";
 
@@ -13,7 +13,7 @@ export async function startingPoint(
 ): Promise<Carried> {
   const { latest, issue, step, actor } = start;
   if (latest && !isNewRun)
-    return { ...latest, issue_snapshot: await snapshotOf(session, latest, issue, start) };
+    return carriedOf({ ...latest, issue_snapshot: await snapshotOf(session, latest, issue, start) });
   const snapshot = latest
     ? await snapshotOfRestart(session, latest, issue)
     : await snapshotOf(session, null, issue, start);
@@ -21,7 +21,17 @@ export async function startingPoint(
     ...{ issue: issue.number, workflow: session.plan.workflow.name, phase: step.phase, phases: step.phases },
     ...{ snapshot, startedBy: actor, maker: session.maker },
   });
-  return latest ? { ...run, projections: projectionsOfRestart(latest, snapshot) } : run;
+  return carriedOf(latest ? { ...run, projections: projectionsOfRestart(latest, snapshot) } : run);
+}
+
+/** Nothing but that: what belongs to one checkpoint alone must not become part of the next. */
+function carriedOf(run: Carried): Carried {
+  const { issue_snapshot, team_state, agent_states, agent_outputs, acp_state, files_modified } = run;
+  const { artifacts, notes, governance_results, acceptance_criteria, projections } = run;
+  return {
+    ...{ issue_snapshot, team_state, agent_states, agent_outputs, acp_state, files_modified },
+    ...{ artifacts, notes, governance_results, acceptance_criteria, projections },
+  };
 }
 
 /** A new run keeps the comment, and the pull request as long as its branch is there. */

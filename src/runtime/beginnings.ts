@@ -1,3 +1,4 @@
+import type { PhaseState } from "../checkpoint/schema.js";
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import { firstFailed, readiness } from "../workflow/readiness.js";
 import type { RunRecord } from "../workflow/replay.js";
@@ -31,4 +32,12 @@ export function beginnings<S extends StateOf>(
     if (visits >= workflow.maxVisits) return { name, kind: "too_often", times: visits };
     return { name, kind: "start", attempt: 1, version: version + 1 };
   });
+}
+
+/** The ends of the graph, and phases that are left out. */
+export const isInstant = ({ kind }: Beginning) => kind === "end" || kind === "skip";
+
+/** How many sessions died in a phase that nobody works on any more. Those that were stopped on purpose did not. */
+export function deathsIn({ status, attempt, stops = 0 }: PhaseState): number {
+  return status === "running" ? attempt - stops : 0;
 }

@@ -24,7 +24,9 @@ export async function closeQuestions<S extends StateOf>(
       failure = error;
       endWithError(run, error);
     }
-    moments.push(momentOf(name, recorder.record.phases[name]?.status, failure));
+    const moment = momentOf(name, recorder.record.phases[name]?.status, failure);
+    const isApproved = moment.outcome === "succeeded" && asked.answers.at(-1)?.response === "approve";
+    moments.push(isApproved ? { ...moment, trigger: "approval", outcome: "approved" } : moment);
   }
   return moments;
 }

@@ -22,7 +22,13 @@ export function retried(phase: string, now: Date): RunEvent {
   return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
 }
 
-const ranks: readonly Moment["trigger"][] = ["phase_transition", "pause", "before_human", "phase_failure"];
+export function gaveUp(phase: string, deaths: number) {
+  return { code: "gave_up", message: `The session died ${deaths} times while ${phase} was running.` };
+}
+
+const ranks: readonly Moment["trigger"][] = [
+  ...(["phase_transition", "approval", "pause", "before_human", "phase_failure"] as const),
+];
 
 /** Which of two a checkpoint is about: a failure more than a question, a question more than success, else the later. */
 export function worthier(one: Moment | null, other: Moment): Moment {

@@ -103,14 +103,14 @@ describe.concurrent("retention", () => {
       // The latest one's own parent stays.
       expect(kept.filter(({ trigger }) => trigger === "manual").map(({ note }) => note)).toEqual(["b", "c"]);
       expect(kept.filter(({ trigger }) => trigger === "phase_start")).toEqual([]);
-      expect(kept.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(5);
+      expect(kept.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(4);
       const files = await checkpointFiles(world);
       expect(files).toHaveLength(kept.length);
       await world.label(issue, "state:validation");
       await world.idle();
       await expectDone(world, issue);
       const again = await world.chainOf(issue);
-      expect(again.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(5);
+      expect(again.filter(({ trigger }) => trigger === "phase_transition")).toHaveLength(4);
       expect(newest(again, "docs", "phase_transition").phase_version).toBe(2);
     },
   );

@@ -352,7 +352,7 @@ describe.concurrent("/crunch resume", () => {
       /would go on with \| `validation`[\s\S]*outputs \| `spec.md`[\s\S]*can resume \| yes/,
     );
     expect(latest).toContain(`code | ${head?.slice(0, 12)}`);
-    expect(earlier).toMatch(/would go on with \| `ready`[\s\S]*put back \| `notes\/scripted.md`/);
+    expect(earlier).toMatch(/would go on with \| `implementing`[\s\S]*put back \| `notes\/scripted.md`/);
     expect(await world.headOf("crunch/issue-1")).toBe(tip);
     expect(await world.headOf(await codeBranch(world))).toBe(head);
     expect(await world.stateLabels(issue)).toEqual(["state:implementing"]);

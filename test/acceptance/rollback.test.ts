@@ -75,7 +75,7 @@ const targets = [
   { phase: "validation", trigger: "phase_start", next: "validation", gates: ["spec", "tests"] },
   { phase: "implementing", trigger: "phase_transition", next: "validation", gates: ["spec", "tests"] },
   { phase: "implementing", trigger: "phase_start", next: "implementing", gates: ["spec"] },
-  { phase: "enrich", trigger: "phase_transition", next: "ready", gates: ["spec"] },
+  { phase: "enrich", trigger: "phase_transition", next: "implementing", gates: ["spec"] },
   { phase: "enrich", trigger: "phase_start", next: "enrich", gates: [] },
 ] as const;
 

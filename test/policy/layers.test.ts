@@ -19,7 +19,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   migration: ["checkpoint", "yaml", "errors", "ports"],
   gates: ["ports", "markdown", "type config"],
   commands: ["ports", "checkpoint"],
-  engine: ["workflow", "gates", "commands", "checkpoint", "ports", "errors", "markdown", "whole-characters"],
+  engine: [
+    "runtime",
+    "workflow",
+    "gates",
+    "commands",
+    "checkpoint",
+    "ports",
+    "errors",
+    "markdown",
+    "whole-characters",
+  ],
   render: [
     "markdown",
     "whole-characters",

@@ -47,6 +47,8 @@ export function rollback(
       completed_phases: names.filter((name) => plan.phases[name]?.status === "succeeded"),
     },
     execution_graph: graph,
+    // What was asked then is asked again when its phase begins.
+    ...(latest.run_state && { run_state: { state: target.run_state?.state ?? {}, questions: {} } }),
     agent_states: agentStates(latest.agent_states, graph.node_states),
     team_state: isSamePhase ? target.team_state : { ...target.team_state, members: [] },
     agent_outputs: target.agent_outputs,

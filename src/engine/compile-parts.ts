@@ -1,0 +1,42 @@
+import { CrunchError } from "../errors.js";
+import { compileExpression } from "../workflow/expression.js";
+
+export function isTrue(value: unknown, expression: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw wrongType(expression, "true or false", value);
+}
+
+export function listOf(expression: string, variables: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const value = compileExpression(expression)(variables);
+  if (Array.isArray(value)) return value;
+  throw wrongType(expression, "a list", value);
+}
+
+function wrongType(expression: string, wanted: string, value: unknown): CrunchError {
+  return new CrunchError({
+    code: "expression_failed",
+    message: `\`${expression}\` has to give ${wanted}, and gave ${JSON.stringify(value)?.slice(0, 100) ?? "nothing"}.`,
+    hint: "Correct the workflow on the default branch, then comment `/crunch`.",
+  });
+}
+
+export function rejected(name: string): CrunchError {
+  return new CrunchError({
+    code: "rejected",
+    message: `\`${name}\` was rejected.`,
+    hint: `Change what was asked about, then comment \`/crunch\` to ask again, or add the label of the phase to go back to.`,
+  });
+}
+
+export function noChoice(name: string): CrunchError {
+  return new CrunchError({
+    code: "unknown_target",
+    message: `None of the conditions in \`next\` of \`${name}\` holds.`,
+    hint: "Add a last entry without `if`, then comment `/crunch`.",
+  });
+}
+
+/** Without what is undefined: an optional part is there or it is not. */
+export function defined<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
+}
