@@ -67,7 +67,8 @@ function gatesOf(session: Session, claim: Checkpoint, workspace: Workspace, prod
   const name = claim.workflow_state.current_phase;
   const gates = gatesAfter(plan, name, claim.orchestrator_state.phases, produced.code.length > 0);
   const outputs = outputsSeen(claim, produced.outputs);
-  return evaluateGates(gates, { directory: workspace.directory, outputs, commands, signal }, clock);
+  const notes = new Map(session.notes);
+  return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
 }
 
 /** The next phase works in the same folder, which then holds just what was committed. */

@@ -1,10 +1,12 @@
 import type { CommandRunner } from "../ports.js";
 
-/** What a gate may look at. Nothing in it comes from what the agent says about itself. */
+/** What a gate may look at. But for the notes, nothing in it comes from what the agent says about itself. */
 export interface GateContext {
   readonly directory: string;
   /** The outputs by path in its folder, with what was written there. */
   readonly outputs: ReadonlyMap<string, { readonly sizeBytes: number; readonly isBlank: boolean }>;
+  /** What agents wrote for the next one, by role. */
+  readonly notes: ReadonlyMap<string, string>;
   readonly commands: CommandRunner;
   readonly signal: AbortSignal;
 }

@@ -33,6 +33,7 @@ const plan: Plan = {
 const context: GateContext = {
   directory: "/nowhere",
   outputs: new Map(),
+  notes: new Map(),
   commands: { run: () => Promise.reject(new Error("no command is run here")) },
   signal: new AbortController().signal,
 };

@@ -14,6 +14,7 @@ function context(changes: Partial<GateContext> = {}): GateContext {
   return {
     directory,
     outputs: new Map(),
+    notes: new Map(),
     commands: createCommandRunner({ redact: (text) => text }),
     signal: new AbortController().signal,
     ...changes,
