@@ -137,6 +137,18 @@ describe("a notes gate", () => {
 });
 
 describe("the status in the notes", () => {
+  it.each([
+    ["brackets", `## Status\nStep completed: ${"(".repeat(250_000)}`],
+    ["marks", `## Status\nStep completed: a${"!".repeat(250_000)}a`],
+    ["half tags", `## Status\n<div>${"<".repeat(250_000)}`],
+    ["braces", `## Status\n${"{".repeat(250_000)}`],
+    ["headings", "## Status\n".repeat(25_000)],
+  ])("is soon looked for in notes full of %s", (_, notes) => {
+    const began = performance.now();
+    notesStatus(notes);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
   it("has the step and a reviewer's verdict", () => {
     const notes = "## Status\n- Step completed: review\n- Verdict (if reviewer): APPROVED\n- Timestamp: now";
     expect(notesStatus(notes)).toEqual({ step: "review", verdict: "APPROVED" });
