@@ -8,15 +8,17 @@ import {
 import type { Checkpoint, GateResult, Lease, PhaseState, PhaseStatus } from "../src/checkpoint/schema.js";
 import { pendingPhases } from "../src/engine/standing.js";
 import type { FileChange, Issue } from "../src/ports.js";
-import { crunchWorkflow } from "../src/workflow/presets/crunch.js";
-import type { Workflow } from "../src/workflow/workflow.js";
+import { presets } from "../src/workflow/presets/index.js";
+import { createWorkflow, type Workflow } from "../src/workflow/workflow.js";
 
 export const now = new Date("2025-01-14T10:00:00.000Z");
 export const clock = { now: () => now };
 
 /** The default workflow, where the specification needs no approval, and the one where it does. */
-export const unattended: Workflow = crunchWorkflow({ approval: "none" });
-export const approved: Workflow = crunchWorkflow({ approval: "required" });
+const crunch = (approval: "none" | "required") =>
+  createWorkflow(presets.crunch({ approval, projectType: null, include: [] }));
+export const unattended: Workflow = crunch("none");
+export const approved: Workflow = crunch("required");
 
 /** Makes the same checkpoints every time: a clock that stands still, and ids that count. */
 export function aMaker(): Maker {

@@ -14,6 +14,8 @@ export interface Addition {
   readonly change: CheckpointChange;
   /** For a rollback, which goes back to another parent than the latest. */
   readonly parent?: string;
+  /** It may come in between the checkpoints of whoever works on the run. */
+  readonly isBeside?: boolean;
   readonly options?: Omit<PutOptions, "expectedLatest">;
 }
 
@@ -31,10 +33,10 @@ export async function append(
   for (let tries = 0; tries < mostTries; tries++) {
     const latest = await readLatest(store, deps.code, event);
     if (!latest) return null;
-    const { change, parent, options } = await addition(latest);
-    // Only a save by hand leaves the lease where it is; anything else would take the run away from whoever works.
+    const { change, parent, options, isBeside = false } = await addition(latest);
+    // Anything else would take the run away from whoever works.
     const isHeld = await isHeldByAnother(latest, sessionId, deps.clock, deps.liveness);
-    if (isHeld && change.trigger !== "manual") return "held";
+    if (isHeld && !isBeside) return "held";
     const run = change.orchestrator_state ?? latest.orchestrator_state;
     const orchestrator_state = { ...run, handled_events: withHandled(run.handled_events, event.key) };
     const next = nextCheckpoint(latest, { ...change, orchestrator_state }, maker);

@@ -11,6 +11,7 @@ import { answerDiff } from "./compare.js";
 import type { Dependencies } from "./dependencies.js";
 import { type Loaded, loadConfig, loadIssue } from "./load.js";
 import { missedLabel, phaseMovedTo } from "./missed-label.js";
+import { noteAnswer } from "./note-answer.js";
 import type { Outcome } from "./outcome.js";
 import { pauseForAnswer } from "./pause.js";
 import { answerPreview } from "./preview.js";
@@ -44,7 +45,7 @@ async function handle(deps: Dependencies, sessionId: string, event: CrunchEvent)
     for (let tries = 0; tries < mostTries; tries++) {
       const loaded = await loadIssue(deps, configured, event);
       const isHeld = await isHeldByAnother(loaded.latest, sessionId, deps.clock, deps.liveness);
-      const known = situationOf(event, loaded, permission, isHeld);
+      const known = situationOf(event, loaded, permission, isHeld, deps.clock.now());
       const situation = { ...known, movedTo: await phaseMovedTo(deps.tracker, known) };
       const missed = await missedLabel(deps.tracker, situation);
       if (missed) {
@@ -87,7 +88,13 @@ function isTakenOff(outcome: Outcome): boolean {
   return outcome.status === "refused" && ["no_permission", "terminal_label"].includes(outcome.code);
 }
 
-function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission, isHeld: boolean): Situation {
+function situationOf(
+  event: CrunchEvent,
+  loaded: Loaded,
+  permission: Permission,
+  isHeld: boolean,
+  now: Date,
+): Situation {
   const { issue, latest, seen, plan, obstacle } = loaded;
   const { workflow, advance, maxAttempts } = plan;
   const hasAgent = (phase: string) =>
@@ -105,7 +112,7 @@ function situationOf(event: CrunchEvent, loaded: Loaded, permission: Permission,
     isHeld,
     obstacle,
   };
-  return { ...known, freshness: seen?.freshness ?? null, isAsked, movedTo: null };
+  return { ...known, freshness: seen?.freshness ?? null, isAsked, movedTo: null, now };
 }
 
 async function carryOut(handling: Handling, decision: Decision): Promise<Outcome | "gave_way"> {
@@ -119,6 +126,8 @@ async function carryOut(handling: Handling, decision: Decision): Promise<Outcome
       return answerStatus(handling);
     case "save":
       return saveManually(handling, decision.note);
+    case "note":
+      return noteAnswer(handling, decision);
     case "preview":
       return answerPreview(handling, decision.id);
     case "compare":

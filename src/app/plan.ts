@@ -9,7 +9,7 @@ import { createGate } from "../gates/index.js";
 import type { Issue } from "../ports.js";
 import { presets } from "../workflow/presets/index.js";
 import type { PhaseShape } from "../workflow/shape.js";
-import { phasesInOrder } from "../workflow/workflow.js";
+import { createWorkflow, phasesInOrder } from "../workflow/workflow.js";
 
 /** Who says what may run: the repo itself on its own runner, or the operator of a bot on the bot's host (law 8). */
 export type Authority =
@@ -34,7 +34,9 @@ export function planFor(options: {
 }): Planned {
   const { config, checkpoint, authority } = options;
   const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
-  const workflow = presets[config.workflow]({ approval: config.approval });
+  const workflow = createWorkflow(
+    presets[config.workflow]({ approval: config.approval, projectType: null, include: [] }),
+  );
   const phases: Record<string, PhasePlan> = {};
   const findings: string[] = [];
   for (const { name, ...shape } of phasesInOrder(workflow)) {
@@ -51,7 +53,9 @@ export function planFor(options: {
     phases[name] = {
       agents: Object.fromEntries(planned),
       writes: phase.writes,
-      gates: phase.gates.map((gate) => createGate(gate, name)),
+      gates: [...("gates" in shape ? (shape.gates ?? []) : []), ...phase.gates].map((gate) =>
+        createGate(gate, name),
+      ),
     };
   }
   const plan: Plan = {

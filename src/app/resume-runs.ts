@@ -2,11 +2,12 @@ import type { Checkpoint } from "../checkpoint/schema.js";
 import type { CrunchEvent } from "../engine/events.js";
 import { isHeldByAnother } from "../engine/lease.js";
 import { labelFor, type Standing, standingOf } from "../engine/standing.js";
+import { timesCome } from "../engine/wake.js";
 import { CrunchError, messageOf } from "../errors.js";
 import type { CheckpointStore, Issue } from "../ports.js";
 import { knownStateLabels, stateLabel } from "../workflow/labels.js";
 import { presets } from "../workflow/presets/index.js";
-import type { Workflow } from "../workflow/workflow.js";
+import { createWorkflow, type Workflow } from "../workflow/workflow.js";
 import type { Dependencies } from "./dependencies.js";
 import { configFile, loadConfig } from "./load.js";
 import { labelEvent } from "./missed-label.js";
@@ -38,7 +39,9 @@ export async function runsToResume(
   // Most repos of an installation do not use Crunch: one request tells.
   if ((await deps.readFile(configFile)) === null) return [];
   const { config, store } = await loadConfig(deps);
-  const workflow = presets[config.workflow]({ approval: config.approval });
+  const workflow = createWorkflow(
+    presets[config.workflow]({ approval: config.approval, projectType: null, include: [] }),
+  );
   const look = { deps, store, workflow, advance: config.advance, memory };
   const withChain = new Set(await store.issues());
   const events: CrunchEvent[] = [];
@@ -82,10 +85,12 @@ async function unfinished(look: Look, issue: Issue): Promise<CrunchEvent | null>
   if (!latest || (await isHeldByAnother(latest, "", deps.clock, deps.liveness))) return null;
   const standing = standingOf(workflow, latest.orchestrator_state.phases, advance);
   const labels = knownStateLabels(workflow, issue.labels);
+  const come = timesCome(latest, deps.clock.now());
   const isGoing = standing.kind === "running" || standing.kind === "next";
   const isAtRest = !isGoing || latest.pause !== null || labels.length === 0;
-  const isKnown = !isNews(look, issue, latest.checkpoint_id, isAtRest);
-  return isKnown || (isAtRest && isShown(look, latest, standing, labels)) ? null : event;
+  const isKnown = !isNews(look, issue, `${latest.checkpoint_id} ${come}`, isAtRest);
+  const isQuiet = isAtRest && come === 0 && isShown(look, latest, standing, labels);
+  return isKnown || isQuiet ? null : event;
 }
 
 /** The label is shown last: where it alone says how the run stands, nothing is left to put right. */

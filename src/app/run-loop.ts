@@ -15,6 +15,7 @@ import type { Dependencies } from "./dependencies.js";
 import type { Loaded } from "./load.js";
 import type { Outcome } from "./outcome.js";
 import { createProjector } from "./projector.js";
+import { remind } from "./remind.js";
 import { carryOutRefusal, replyOnce } from "./replies.js";
 import { statusText } from "./status-text.js";
 
@@ -125,6 +126,7 @@ export async function settle(
   const isShown =
     decision.kind === "finish" && labels.length === 1 && labels[0] === labelFor(currentStanding(situation));
   if (handling.event.kind === "started" && isShown) return end(handling, decision, { latest, issue });
+  if (decision.kind === "wait" && decision.reason === "person") await remind(handling);
   const shown = await show(sessionFor(handling), { latest, issue }, "keep");
   return end(handling, decision, shown);
 }
@@ -135,9 +137,9 @@ async function show(session: Session, { latest, issue }: Position, label: LabelR
   return { latest: { ...latest, projections }, issue: shown.issue, branchSeen };
 }
 
-function decideNext({ situation, event }: Handling, { latest, issue }: Position): Decision {
+function decideNext({ deps, situation, event }: Handling, { latest, issue }: Position): Decision {
   const going = { kind: "continue" as const, issue: event.issue, key: event.key };
-  return decide({ ...situation, event: going, latest, issue, isHeld: false });
+  return decide({ ...situation, event: going, latest, issue, isHeld: false, now: deps.clock.now() });
 }
 
 async function end(handling: Handling, decision: Decision, { latest, issue }: Position): Promise<Outcome> {

@@ -11,7 +11,7 @@ export async function saveManually(handling: Handling, note: string | null): Pro
   const checkpoint = await append(handling, async (latest) => {
     const { type, outcome, duration_ms, error, metadata, pause, partial_work, progress } = latest;
     const kept = { type, outcome, duration_ms, error, metadata, pause, partial_work, progress };
-    return { change: { ...kept, note, trigger: "manual" } };
+    return { isBeside: true, change: { ...kept, note, trigger: "manual" } };
   });
   if (!checkpoint || checkpoint === "held") {
     throw new CrunchError({

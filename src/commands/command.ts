@@ -17,7 +17,10 @@ export type Command =
     }
   | { readonly name: "rollback"; readonly checkpoint: string }
   | { readonly name: "diff"; readonly before: string; readonly after: string }
-  | { readonly name: "restart" };
+  | { readonly name: "restart" }
+  /** Answers to what a phase asks; the id says which checkpoint asked it, null for the only question there is. */
+  | { readonly name: "approve" | "reject"; readonly checkpoint: string | null }
+  | { readonly name: "answer"; readonly checkpoint: string | null; readonly text: string };
 
 export type Parsed =
   | { readonly status: "ok"; readonly command: Command }

@@ -1,6 +1,9 @@
+import { answer } from "./answer.js";
+import { approve } from "./approve.js";
 import { checkpoint } from "./checkpoint.js";
 import type { Command, CommandDefinition } from "./command.js";
 import { diff } from "./diff.js";
+import { reject } from "./reject.js";
 import { restart } from "./restart.js";
 import { resume } from "./resume.js";
 import { rollback } from "./rollback.js";
@@ -16,6 +19,9 @@ export const commands = {
   rollback,
   diff,
   restart,
+  approve,
+  reject,
+  answer,
 } satisfies Record<Command["name"], CommandDefinition>;
 
 /** The commands as a Markdown list, for help and refusals. */

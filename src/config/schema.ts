@@ -28,7 +28,21 @@ const OutputGate = z
   .strictObject({ type: z.literal("output"), name: GateName.optional(), path: OutputPath })
   .transform(({ type, name, path }) => ({ type, name: name ?? path, path }));
 
-export const GateConfig = z.discriminatedUnion("type", [CommandGate, OutputGate]);
+const NotesGate = z
+  .strictObject({
+    type: z.literal("notes"),
+    name: GateName.default("notes"),
+    roles: z.array(AgentName).min(1),
+    sections: z.array(z.string().trim().min(1).max(200)).default([]),
+    step: z.string().trim().min(1).max(200).optional(),
+  })
+  .refine(
+    ({ sections, step }) => sections.length > 0 || step !== undefined,
+    "expected `sections`, a `step` or both: else there is nothing to look for in the notes.",
+  )
+  .transform(({ step, ...gate }) => ({ ...gate, ...(step !== undefined && { step }) }));
+
+export const GateConfig = z.discriminatedUnion("type", [CommandGate, OutputGate, NotesGate]);
 export type GateConfig = z.infer<typeof GateConfig>;
 
 /** What a repo may set for one phase. `null` means: as the agent or the workflow has it. */

@@ -4,6 +4,7 @@ import { knownStateLabels } from "../workflow/labels.js";
 import { type Decision, isStep } from "./decision.js";
 import { begin, goOn } from "./go-on.js";
 import { onLabel, onUnlabeled } from "./on-label.js";
+import { onReply } from "./on-reply.js";
 import { onResume } from "./on-resume.js";
 import { mayDo, refuse } from "./refuse.js";
 import { currentStanding, phasesOf, type Situation } from "./situation.js";
@@ -60,7 +61,10 @@ function decideFreely(situation: Situation): Decision {
 
 /** Whether an event that is delivered again may go on with a run: what was asked for once is not asked for twice. */
 function leadsOn(event: Exclude<Situation["event"], { kind: "continue" | "started" }>): boolean {
-  return event.kind !== "command" || ["run", "resume", "restart"].includes(event.command.name);
+  return (
+    event.kind !== "command" ||
+    ["run", "resume", "restart", "approve", "reject", "answer"].includes(event.command.name)
+  );
 }
 
 /** A resume from an older checkpoint has put the run back to it, and has not gone on from there yet. */
@@ -90,6 +94,11 @@ function onCommand(situation: Situation, command: Command): Decision {
       if (!latest) return refuse("nothing_to_resume", "no run has begun on this issue");
       if (isHeld) return refuse("busy", "a session is working on it");
       return { kind: "rollback", id: command.checkpoint, goesOn: false };
+    case "approve":
+    case "reject":
+      return onReply(situation, command.name, command.checkpoint);
+    case "answer":
+      return onReply(situation, command.text, command.checkpoint);
     case "restart": {
       if (!issue.isOpen) return refuse("issue_closed", "the issue is closed");
       if (isHeld) return refuse("busy", "a session is working on it");

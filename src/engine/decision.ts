@@ -23,9 +23,11 @@ export type RefusalCode =
   | "nothing_to_resume"
   | "unknown_checkpoint"
   | "branch_deleted"
+  | "nothing_asked"
+  | "not_an_answer"
   | "issue_closed";
 
-export type WaitReason = "label" | "person" | "failed" | "label_removed" | "rolled_back" | "stale";
+export type WaitReason = "label" | "person" | "failed" | "label_removed" | "rolled_back" | "stale" | "retry";
 
 /** What is to be done about an event. `execute` carries it out; nothing has happened yet. */
 export type Decision =
@@ -65,13 +67,27 @@ export type Decision =
       readonly isAgain?: boolean;
     }
   | { readonly kind: "approve"; readonly phase: string; readonly phases: Phases; readonly by: string }
+  /** A person's answer to what the phase asks. */
+  | {
+      readonly kind: "respond";
+      readonly phase: string;
+      readonly phases: Phases;
+      readonly by: string;
+      readonly response: string;
+    }
+  /** A time has come: for the next try of a phase, or for a question that nobody answered. */
+  | { readonly kind: "proceed"; readonly phase: string; readonly phases: Phases }
+  /** An answer that is written down while a session works on something else; that one carries it out. */
+  | { readonly kind: "note"; readonly phase: string; readonly response: string; readonly by: string }
   | { readonly kind: "give_up"; readonly phase: string; readonly phases: Phases; readonly attempts: number }
   | { readonly kind: "wait"; readonly reason: WaitReason }
   | { readonly kind: "finish" };
 
+const steps = ["run", "pass", "ask", "approve", "respond", "proceed", "give_up"] as const;
+
 /** A decision that adds a checkpoint to the chain and may lead to the next. */
-export type Step = Extract<Decision, { kind: "run" | "pass" | "ask" | "approve" | "give_up" }>;
+export type Step = Extract<Decision, { kind: (typeof steps)[number] }>;
 
 export function isStep(decision: Decision): decision is Step {
-  return ["run", "pass", "ask", "approve", "give_up"].includes(decision.kind);
+  return (steps as readonly string[]).includes(decision.kind);
 }

@@ -1,10 +1,11 @@
+import { isAnswered } from "../runtime/answering.js";
 import { knownStateLabels } from "../workflow/labels.js";
 import { phaseNamed } from "../workflow/workflow.js";
 import type { Decision } from "./decision.js";
 import { ifFresh } from "./if-fresh.js";
 import { refuse } from "./refuse.js";
 import type { Situation } from "./situation.js";
-import { type Phases, type Standing, standingOf } from "./standing.js";
+import { type Phases, type Standing, standingOf, withPhase } from "./standing.js";
 
 /** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
 export function goOn(situation: Situation, phases: Phases, requested: string | null): Decision {
@@ -18,10 +19,33 @@ export function goOn(situation: Situation, phases: Phases, requested: string | n
   const pause = latest?.pause ?? null;
   if (pause?.kind === "rollback" && requested === null) return { kind: "wait", reason: "rolled_back" };
   if (isUnlabeled) return { kind: "wait", reason: "label_removed" };
-  if (standing.kind === "waiting_for_person") return { kind: "wait", reason: "person" };
+  const { phase } = standing;
+  if (standing.kind === "waiting_for_person")
+    return isTimeUp(situation)
+      ? ifFresh(situation, { kind: "proceed", phase, phases })
+      : { kind: "wait", reason: "person" };
+  if (standing.kind === "retrying") return retry(situation, phases, standing, requested);
   if (standing.kind === "waiting_for_label" && requested !== standing.phase)
     return { kind: "wait", reason: "label" };
   return ifFresh(situation, begin(situation, phases, standing));
+}
+
+/** Whether a question need not be waited for any longer. */
+function isTimeUp({ latest, now }: Situation): boolean {
+  return Object.values(latest?.run_state?.questions ?? {}).some((asked) => isAnswered(asked, now));
+}
+
+/** At its time, or at once when a person asks for it. */
+function retry(
+  situation: Situation,
+  phases: Phases,
+  { phase, until }: Extract<Standing, { kind: "retrying" }>,
+  requested: string | null,
+): Decision {
+  const { now } = situation;
+  if (requested === null && Date.parse(until) > now.getTime()) return { kind: "wait", reason: "retry" };
+  const due = withPhase(phases, phase, { retry_at: now.toISOString() });
+  return ifFresh(situation, { kind: "proceed", phase, phases: requested === null ? phases : due });
 }
 
 export function begin(situation: Situation, phases: Phases, standing: Standing): Decision {

@@ -11,7 +11,7 @@ import { createIssueHost, type IssueView, type Place } from "./issue-host.js";
 import type { IssueStart } from "./issue-start.js";
 import type { IssueRun } from "./issue-task.js";
 import { Journal } from "./journal.js";
-import { openingEvents } from "./opening.js";
+import { openingEvents, openingMoment } from "./opening.js";
 import type { Session } from "./session.js";
 import { startingPoint } from "./starting-point.js";
 
@@ -44,7 +44,7 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
   const host = createIssueHost(run as IssueRun, view, start);
   try {
     const runtime = { workflow: definition, recorder, now };
-    const result = await new Run(runtime, { signal: session.signal }, host).run();
+    const result = await new Run(runtime, { signal: session.signal }, host, openingMoment(step)).run();
     const position = host.position(result.checkpoint);
     if (result.status === "stopped") return { status: "stopped", position };
     return { status: "rests", decision: host.held() ?? view.decide(position), position };

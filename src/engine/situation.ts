@@ -25,6 +25,7 @@ export interface Situation {
   readonly freshness: Freshness | null;
   /** Whether a person was asked about just these changes before. */
   readonly isAsked: boolean;
+  readonly now: Date;
   /** The phase of a state label that somebody with write access put there while nobody listened. */
   readonly movedTo: string | null;
 }

@@ -54,7 +54,8 @@ export function notesStatus(markdown: string): NotesStatus {
 }
 
 function stepIn(line: string): string | null {
-  const said = /^step completed\s*:(.*)$/i.exec(line)?.[1]?.replace(/\([^)]*\)\s*$/, "") ?? "";
+  // No step is this long, and a long line of brackets would take these patterns long.
+  const said = /^step completed\s*:(.{0,200})/i.exec(line)?.[1]?.replace(/\([^()]*\)\s*$/, "") ?? "";
   const step = said.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
   return step === "" ? null : step;
 }
@@ -68,7 +69,7 @@ function verdictIn(line: string): NotesStatus["verdict"] {
 
 /** The text of a block as a reader sees it, without HTML and so without its comments. */
 function shownText({ type, content, children }: Token): string {
-  if (type === "html_block") return content.replace(/<!--[\s\S]*?(?:-->|$)|<[^>]*>/g, "");
+  if (type === "html_block") return content.replace(/<!--[\s\S]*?(?:-->|$)|<[^<>]*>/g, "");
   if (type !== "inline") return "";
   return (children ?? [])
     .map((child) => {

@@ -45,6 +45,9 @@ function howToGoOn({ code, agentsOffered }: RefusalView): string {
       return "The storage branch has the whole list in `checkpoints/index.yaml`.";
     case "branch_deleted":
       return "Restore the branch and comment `/crunch resume`, or comment `/crunch restart` to begin again with the first phase.";
+    case "nothing_asked":
+    case "not_an_answer":
+      return "The comment that shows the status has what is asked, and the comments that answer it.";
     case "nothing_to_resume":
     case "nothing_to_save":
       return "Add the label `state:enrich`, or comment `/crunch`, to begin.";

@@ -1,9 +1,12 @@
-import type { Checkpoint, GateResult } from "../checkpoint/schema.js";
+import type { Checkpoint, GateResult, PhaseState } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
 import { fenced, plain, shortened } from "../markdown.js";
 import { endOf } from "../whole-characters.js";
 import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
+import { moment } from "./moment.js";
+import { renderQuestions } from "./questions.js";
 import { whatNext } from "./what-next.js";
+import { renderWorkflowPicture } from "./workflow-picture.js";
 
 export interface StatusView {
   readonly checkpoint: Checkpoint;
@@ -39,7 +42,9 @@ export function renderStatus(view: StatusView): string {
   const link = `[\`${id}\`](${view.checkpointUrl})`;
   return [
     `### ${headline(view)}`,
+    picture(view),
     phaseTable(view),
+    renderQuestions(checkpoint),
     failureText(checkpoint),
     gateList(checkpoint.governance_results.quality_gates),
     view.areChecksShown ? "" : "The gates are not shown as checks: that takes a token with `checks: write`.",
@@ -75,7 +80,7 @@ function headline({ standing, workflow, checkpoint, isLabelRemoved }: StatusView
     case "waiting_for_label":
       return `✋ \`${standing.done}\` is done, \`${standing.phase}\` waits for its label · ${percent}`;
     case "waiting_for_person":
-      return `✋ \`${standing.phase}\` waits for your approval · ${percent}`;
+      return `✋ \`${standing.phase}\` waits for your ${standing.next === null ? "answer" : "approval"} · ${percent}`;
     case "retrying":
       return `🔁 \`${standing.phase}\` failed and is tried again · ${percent}`;
     case "failed":
@@ -101,10 +106,43 @@ function phaseTable({ workflow, checkpoint }: StatusView): string {
       const status = state?.status ?? "pending";
       const summary =
         outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
-      const attempt = state && state.attempt > 1 ? ` (attempt ${state.attempt})` : "";
-      return `| ${marks[status]} | \`${name}\` | ${status}${attempt} | ${plain(shortened(summary, 300))} |`;
+      const said = summary === "" ? taskSummary(checkpoint, name) : summary;
+      return `| ${marks[status]} | \`${name}\` | ${statusText(state)} | ${plain(shortened(said, 300))} |`;
     });
   return ["| | phase | status | what was done |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+function statusText(state: PhaseState | undefined): string {
+  if (!state) return "pending";
+  const { status, attempt, retries, retry_at } = state;
+  if (status === "pending" && retry_at !== undefined) return `failed, next try ${moment(retry_at)}`;
+  const tries = [
+    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+    ...(retries !== undefined && retries > 0 ? [`${retries}. retry`] : []),
+  ];
+  return tries.length === 0 ? status : `${status} (${tries.join(", ")})`;
+}
+
+/** How far a phase with several tasks is. */
+function taskSummary({ execution_graph, agent_outputs }: Checkpoint, phase: string): string {
+  const prefix = `${phase}/`;
+  const nodes = Object.entries(execution_graph.node_states).filter(([key]) => key.startsWith(prefix));
+  if (nodes.length < 2) return "";
+  const done = nodes.filter(([, { status }]) => status === "complete").length;
+  const said = Object.values(agent_outputs)
+    .flatMap((outputs) => Object.entries(outputs))
+    .filter(([label]) => label.startsWith(prefix))
+    .map(([label, { output_summary }]) => `${label.slice(prefix.length)}: ${output_summary}`);
+  return [`${done} of ${nodes.length} tasks`, ...said].join("; ");
+}
+
+/** A line of phases is seen in the table; where several go on at the same time, a picture tells more. */
+function picture({ workflow, checkpoint }: StatusView): string {
+  const isLine = Object.values(workflow.graph.nodes).every(({ to }) => to.length <= 1);
+  if (isLine) return "";
+  const { phases } = checkpoint.orchestrator_state;
+  const statuses = Object.fromEntries(Object.entries(phases).map(([name, { status }]) => [name, status]));
+  return fenced(renderWorkflowPicture(workflow, statuses), "mermaid");
 }
 
 function failureText({ error, metadata }: Checkpoint): string {

@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { Standing } from "../engine/standing.js";
 import { stateLabel } from "../workflow/labels.js";
+import { moment } from "./moment.js";
 
 export interface WhatNextView {
   readonly checkpoint: Checkpoint;
@@ -32,10 +33,10 @@ export function whatNext(view: WhatNextView): string {
     case "waiting_for_label":
       return `${diverged}add the label \`${stateLabel(standing.phase)}\` to go on.`;
     case "waiting_for_person":
-      if (standing.next === null) return `${diverged}answer the question; the comments that do are below it.`;
+      if (standing.next === null) return `${diverged}answer the question above.`;
       return `${diverged}read the specification, then add the label \`${stateLabel(standing.next)}\` to approve it.`;
     case "retrying":
-      return `${diverged}nothing; the next try begins at ${standing.until}. Comment \`/crunch\` to try at once.`;
+      return `${diverged}nothing; the next try begins at ${moment(standing.until)}. Comment \`/crunch\` to try at once.`;
     case "failed":
       return `${diverged}${checkpoint.error?.hint ?? "Comment `/crunch` to try again."}`;
     case "finished":

@@ -33,7 +33,9 @@ export class Run<S extends StateOf> {
     private readonly session: Session<S>,
     private readonly options: Settings,
     private readonly host: RunHost | null = null,
+    moment: Moment | null = null,
   ) {
+    this.#moment = moment;
     this.#stop = options.signal ?? new AbortController().signal;
   }
 

@@ -1,7 +1,7 @@
 import type { PhaseGraph } from "./graph.js";
 import type { PhaseShape, WorkflowShape } from "./shape.js";
 
-/** Where the phases of a shape lead. */
+/** The phases of a shape and where each leads. */
 export function graphOfShape({ first, phases }: WorkflowShape): PhaseGraph {
   const nodes = Object.entries(phases).map(([name, phase]) => [name, nodeOf(phase)] as const);
   return { first, nodes: Object.fromEntries(nodes) };
@@ -9,8 +9,8 @@ export function graphOfShape({ first, phases }: WorkflowShape): PhaseGraph {
 
 function nodeOf(phase: PhaseShape): PhaseGraph["nodes"][string] {
   if (phase.type === "terminal") return { kind: "terminal", to: [] };
-  const otherwise = phase.type === "consensus" && phase.otherwise !== undefined ? [phase.otherwise] : [];
   const { next } = phase;
+  const otherwise = phase.type === "consensus" && phase.otherwise !== undefined ? [phase.otherwise] : [];
   const isChoice = "choices" in next;
   const to = isChoice ? next.choices.flatMap((choice) => choice.to) : next;
   return {

@@ -60,6 +60,23 @@ describe("a repo's configuration", () => {
     });
   });
 
+  it("has gates on the notes of agents", () => {
+    const gatesOf = (gate: string) => configOf(`phases: { docs: { gates: [${gate}] } }`).phases.docs.gates;
+    expect(gatesOf("{ type: notes, roles: [builder], sections: [Patterns Discovered] }")).toEqual([
+      { type: "notes", name: "notes", roles: ["builder"], sections: ["Patterns Discovered"] },
+    ]);
+    expect(gatesOf("{ type: notes, name: told, roles: [a, b], step: reflection }")).toEqual([
+      { type: "notes", name: "told", roles: ["a", "b"], sections: [], step: "reflection" },
+    ]);
+    const wrong = (gate: string) => messagesOf(`phases: { docs: { gates: [${gate}] } }`);
+    expect(wrong("{ type: notes, roles: [a] }")).toEqual([
+      "phases.docs.gates[0]: expected `sections`, a `step` or both: else there is nothing to look for in the notes.",
+    ]);
+    expect(wrong("{ type: notes, roles: [], step: x }")).toEqual([
+      "phases.docs.gates[0].roles: expected a list with at least one item, found an empty list.",
+    ]);
+  });
+
   it("is read with durations in milliseconds and gates with names", () => {
     const config = configOf(full);
     expect(config.agents.builder).toEqual({
@@ -161,11 +178,11 @@ describe("a problem in a repo's configuration", () => {
     ],
     [
       "phases: { enrich: { gates: [{ type: comand, name: a }] } }\n",
-      'phases.enrich.gates[0].type: expected "command" or "output", found the text "comand". Did you mean "command"?',
+      'phases.enrich.gates[0].type: expected "command", "output" or "notes", found the text "comand". Did you mean "command"?',
     ],
     [
       "phases: { enrich: { gates: [{ name: a }] } }\n",
-      'phases.enrich.gates[0].type: expected "command" or "output", but it is missing.',
+      'phases.enrich.gates[0].type: expected "command", "output" or "notes", but it is missing.',
     ],
     [
       "phases: { enrich: { gates: [{ type: command, command: [npm, test] }] } }\n",

@@ -80,6 +80,7 @@ function situation(given: Given): Situation {
     obstacle: given.obstacle ?? null,
     freshness: given.freshness ?? null,
     isAsked: given.isAsked ?? false,
+    now: new Date("2025-01-14T12:00:00Z"),
     movedTo: given.movedTo ?? null,
   };
 }

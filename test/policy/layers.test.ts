@@ -17,7 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   runtime: ["workflow", "checkpoint", "ports", "errors"],
   ports: ["checkpoint"],
   migration: ["checkpoint", "yaml", "errors", "ports"],
-  gates: ["ports", "markdown", "type config"],
+  gates: ["ports", "markdown", "type config", "type workflow"],
   commands: ["ports", "checkpoint"],
   engine: [
     "runtime",

@@ -516,7 +516,11 @@ describe("a session that ends early", () => {
     }
     expect(ran).toEqual(["a", "b#1", "b#2"]);
     const last = await runWorkflow(twoSteps(forEver, ran), { store, issue: 1 });
-    expect(last).toMatchObject({ status: "failed", phase: "b", error: "The session died 2 times while b was running." });
+    expect(last).toMatchObject({
+      status: "failed",
+      phase: "b",
+      error: "The session died 2 times while b was running.",
+    });
     const again = twoSteps(async () => {}, ran);
     expect(await runWorkflow(again, { store, issue: 1, retryFailed: true })).toMatchObject({
       status: "finished",

@@ -1,9 +1,10 @@
-import { createWorkflow, type Workflow } from "../workflow.js";
+import type { WorkflowShape } from "../shape.js";
+import { type PresetOptions, refuseVariants } from "./preset-options.js";
 
-/** The default workflow: enrich, ready, implementing, validation, docs, done. */
-export function crunchWorkflow(options: { readonly approval: "none" | "required" }): Workflow {
-  const isAsked = options.approval === "required";
-  return createWorkflow({
+/** The default: from an issue to code, tests and documentation, in a line. */
+export function crunch(options: PresetOptions): WorkflowShape {
+  refuseVariants("crunch", options);
+  return {
     name: "crunch",
     first: "enrich",
     phases: {
@@ -11,8 +12,8 @@ export function crunchWorkflow(options: { readonly approval: "none" | "required"
       ready: {
         type: "human",
         does: "waits for a person to approve the specification",
-        ...(isAsked ? {} : { skip: "no approval is required in this repo" }),
         ask: { type: "approval", prompt: "Is the specification right?" },
+        ...(options.approval === "none" && { skip: "no approval is required in this repo" }),
         next: ["implementing"],
       },
       implementing: { type: "agent", does: "writes the code", next: ["validation"] },
@@ -23,5 +24,5 @@ export function crunchWorkflow(options: { readonly approval: "none" | "required"
     initial: {},
     maxVisits: 100,
     snapshotEvery: 1_000,
-  });
+  };
 }

@@ -1,7 +1,15 @@
-import type { Workflow } from "../workflow.js";
-import { crunchWorkflow } from "./crunch.js";
+import type { WorkflowShape } from "../shape.js";
+import { crunch } from "./crunch.js";
+import { devLoop } from "./dev-loop.js";
+import { orchestrator } from "./orchestrator.js";
+import type { PresetOptions } from "./preset-options.js";
 
-/** The workflows a repo can name in its configuration; one line each. */
+export type { PresetOptions } from "./preset-options.js";
+export type { ProjectType } from "./project-types.js";
+
+/** The workflows that a repo can name in its configuration; one line each. */
 export const presets = {
-  crunch: crunchWorkflow,
-} satisfies Record<string, (options: { readonly approval: "none" | "required" }) => Workflow>;
+  crunch,
+  orchestrator,
+  "dev-loop": devLoop,
+} satisfies Record<string, (options: PresetOptions) => WorkflowShape>;
