@@ -32,7 +32,7 @@ export interface Handling {
 }
 
 /** Where the run is, and the issue as it was last seen. */
-export interface Position {
+interface Position {
   readonly latest: Checkpoint;
   readonly issue: Issue;
   readonly branchSeen?: string | undefined;
@@ -126,7 +126,8 @@ export async function settle(
   const isShown =
     decision.kind === "finish" && labels.length === 1 && labels[0] === labelFor(currentStanding(situation));
   if (handling.event.kind === "started" && isShown) return end(handling, decision, { latest, issue });
-  if (decision.kind === "wait" && decision.reason === "person") await remind(handling);
+  if (decision.kind === "wait" && decision.reason === "person")
+    await remind(handling.deps, { latest, issue });
   const shown = await show(sessionFor(handling), { latest, issue }, "keep");
   return end(handling, decision, shown);
 }

@@ -1,7 +1,7 @@
 import type { PhaseState } from "../checkpoint/schema.js";
 import { orderOf } from "../workflow/graph.js";
 import { stateLabel } from "../workflow/labels.js";
-import { hasArrived, readiness } from "../workflow/readiness.js";
+import { readiness } from "../workflow/readiness.js";
 import { type Phase, phaseNamed, phasesInOrder, type Workflow } from "../workflow/workflow.js";
 
 export type Phases = Readonly<Record<string, PhaseState>>;
@@ -94,7 +94,7 @@ export function pendingPhases(workflow: Workflow): Phases {
 }
 
 /** A workflow may have phases that a run begun before them does not know. */
-export function complete(workflow: Workflow, phases: Phases): Phases {
+function complete(workflow: Workflow, phases: Phases): Phases {
   return { ...pendingPhases(workflow), ...phases };
 }
 
@@ -140,8 +140,4 @@ export function withPhase(phases: Phases, name: string, change: Partial<PhaseSta
   const before = phases[name];
   if (!before) throw new Error(`the run has no phase ${name}`);
   return { ...phases, [name]: { ...before, ...change } };
-}
-
-export function isOver(workflow: Workflow, phases: Phases): boolean {
-  return hasArrived(workflow.graph, phases);
 }

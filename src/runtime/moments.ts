@@ -22,6 +22,11 @@ export function retried(phase: string, now: Date): RunEvent {
   return { type: "phase:retrying", phase, error, retries: 0, retry_at: now.toISOString() };
 }
 
+export function givenUp(phase: string, error: { readonly code: string; readonly message: string }): Moment {
+  const told = { ...error, hint: "Look at why, then try again." };
+  return { type: "POST", trigger: "phase_failure", outcome: "failed", phase, error: told };
+}
+
 export function gaveUp(phase: string, deaths: number) {
   return { code: "gave_up", message: `The session died ${deaths} times while ${phase} was running.` };
 }

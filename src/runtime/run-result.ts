@@ -1,4 +1,4 @@
-import type { Answer, Question } from "../checkpoint/run-event.js";
+import type { Answer, Question, RunState } from "../checkpoint/run-event.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 
 export interface OpenQuestion extends Question {
@@ -23,3 +23,7 @@ export type HostedResult<S> =
 /** How it ended, without where that is written. */
 export type RunResultKind =
   RunResult<never> extends infer R ? (R extends unknown ? Omit<R, "state" | "checkpoint"> : never) : never;
+
+export function openQuestions(questions: RunState["questions"]): readonly OpenQuestion[] {
+  return Object.entries(questions).map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
+}

@@ -6,19 +6,15 @@ import { closeQuestions } from "./close-questions.js";
 import { endFailed, endSkipped, endWithError } from "./ending.js";
 import type { RunHost } from "./host.js";
 import { runLifecycle } from "./lifecycle.js";
-import { gaveUp, momentOf, retried, stuck, worthier } from "./moments.js";
+import { gaveUp, givenUp, momentOf, retried, stuck, worthier } from "./moments.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
-import type { HostedResult, RunResult, RunResultKind } from "./run-result.js";
+import { type HostedResult, openQuestions, type RunResult, type RunResultKind } from "./run-result.js";
 import type { RunOptions, Session } from "./session.js";
 import { sleepUntil } from "./sleep.js";
 import { tellEnd } from "./tell-end.js";
 
-interface Active<S extends StateOf> {
-  readonly promise: Promise<void>;
-  readonly run: PhaseRun<S>;
-}
-
+type Active<S extends StateOf> = { readonly promise: Promise<void>; readonly run: PhaseRun<S> };
 type Settings = Pick<RunOptions, "retryFailed" | "signal" | "maxWaitMs" | "random">;
 
 export class Run<S extends StateOf> {
@@ -135,8 +131,7 @@ export class Run<S extends StateOf> {
 
   #giveUp(phase: string, error: { readonly code: string; readonly message: string }): void {
     endFailed(this.#phaseRun(phase), error);
-    const told = { ...error, hint: "Look at why, then try again." };
-    this.#note({ type: "POST", trigger: "phase_failure", outcome: "failed", phase, error: told });
+    this.#note(givenUp(phase, error));
   }
 
   #launch(run: PhaseRun<S>): void {
@@ -224,11 +219,8 @@ export class Run<S extends StateOf> {
       await sleepUntil(waitMs, this.#stop);
       return null;
     }
-    const open = Object.entries(questions);
-    if (open.length > 0) {
-      const asked = open.map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
-      return this.#result({ status: "waiting", questions: asked });
-    }
+    if (Object.keys(questions).length > 0)
+      return this.#result({ status: "waiting", questions: openQuestions(questions) });
     if (!Number.isFinite(dueAt)) {
       if (!hasArrived(workflow.graph, phases)) throw stuck(workflow.name);
       return this.#result({ status: "finished" });

@@ -122,7 +122,10 @@ describe("the commands", () => {
   });
 
   it.each(Object.entries(commands))("%s does what its usage says", (name, { usage }) => {
-    const written = usage.replace(/ \[.*$/, "").replaceAll("<id>", "CP-enrich-20250114-a3f2");
+    const written = usage
+      .replace("[id] <text>", "blue")
+      .replace(/ \[.*$/, "")
+      .replaceAll("<id>", "CP-enrich-20250114-a3f2");
     expect(parseCommand(written)).toMatchObject({ status: "ok", command: { name } });
   });
 
