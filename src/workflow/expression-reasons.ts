@@ -1,10 +1,10 @@
-import { EvaluationError, ParseError, TypeError } from "@marcbachmann/cel-js";
+import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
 
 export const variableNames = ["state", "output", "issue", "phases", "item", "task"];
 
 /** Why an expression can't be read or computed, in the words of people who don't know the library. */
 export function reasonOf(error: unknown, of: { readonly text: string; readonly maxMs: number }): string {
-  if (!(error instanceof ParseError || error instanceof TypeError || error instanceof EvaluationError)) {
+  if (!(error instanceof ParseError || error instanceof CheckError || error instanceof EvaluationError)) {
     // An error of the virtual machine has an `Error` of its own.
     const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
     return code === "ERR_SCRIPT_EXECUTION_TIMEOUT"

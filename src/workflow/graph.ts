@@ -10,29 +10,41 @@ interface PhaseNode {
   readonly to: readonly string[];
 }
 
+export interface GraphProblem {
+  /** The phase at which it shows; null when it is about the whole. */
+  readonly phase: string | null;
+  readonly message: string;
+}
+
 /** What keeps a graph from being run, in words; empty when nothing does. */
-export function graphProblems(graph: PhaseGraph): readonly string[] {
+export function graphProblems(graph: PhaseGraph): readonly GraphProblem[] {
   const { first, nodes } = graph;
   const names = Object.keys(nodes);
   const isThere = (name: string) => Object.hasOwn(nodes, name);
-  if (!isThere(first)) return [`it begins with \`${first}\`, which is no phase of it`];
-  const unknown = names.flatMap((name) =>
-    (nodes[name]?.to ?? [])
+  if (!isThere(first))
+    return [{ phase: null, message: `it begins with \`${first}\`, which is no phase of it` }];
+  const unknown = names.flatMap((phase) =>
+    (nodes[phase]?.to ?? [])
       .filter((to) => !isThere(to))
-      .map((to) => `\`${name}\` leads to \`${to}\`, which is no phase of it`),
+      .map((to) => ({ phase, message: `\`${phase}\` leads to \`${to}\`, which is no phase of it` })),
   );
   if (unknown.length > 0) return unknown;
-  const problems: string[] = [];
-  for (const name of names) {
-    const node = nodes[name];
+  const problems: GraphProblem[] = [];
+  for (const phase of names) {
+    const node = nodes[phase];
     if (node?.kind !== "terminal" && node?.kind !== "any" && node?.to.length === 0)
-      problems.push(`\`${name}\` leads nowhere`);
+      problems.push({ phase, message: `\`${phase}\` leads nowhere` });
   }
-  if (!names.some((name) => nodes[name]?.kind === "terminal")) problems.push("it has no terminal phase");
+  if (!names.some((name) => nodes[name]?.kind === "terminal"))
+    problems.push({ phase: null, message: "it has no terminal phase" });
   const reached = reachable(graph);
-  for (const name of names) if (!reached.has(name)) problems.push(`nothing leads to \`${name}\``);
+  for (const phase of names)
+    if (!reached.has(phase)) problems.push({ phase, message: `nothing leads to \`${phase}\`` });
   const loop = endlessLoop(graph);
-  if (loop) problems.push(`${loop.map((name) => `\`${name}\``).join(" → ")} goes round for ever`);
+  if (loop) {
+    const round = loop.map((name) => `\`${name}\``).join(" → ");
+    problems.push({ phase: loop[0] ?? null, message: `${round} goes round for ever` });
+  }
   return problems;
 }
 
