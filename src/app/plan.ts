@@ -33,7 +33,7 @@ export function planFor(options: {
 }): Planned {
   const { config, checkpoint, authority } = options;
   const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
-  const workflow = presets[config.workflow]({ approval: config.approval });
+  const workflow = presets.crunch({ approval: config.approval });
   const agentPhases = phasesInOrder(workflow).filter((phase) => phase.kind === "agent");
   const phases: Record<string, PhasePlan> = {};
   const findings: string[] = [];

@@ -38,7 +38,7 @@ export async function runsToResume(
   // Most repos of an installation do not use Crunch: one request tells.
   if ((await deps.readFile(configFile)) === null) return [];
   const { config, store } = await loadConfig(deps);
-  const workflow = presets[config.workflow]({ approval: config.approval });
+  const workflow = presets.crunch({ approval: config.approval });
   const look = { deps, store, workflow, advance: config.advance, memory };
   const withChain = new Set(await store.issues());
   const events: CrunchEvent[] = [];
