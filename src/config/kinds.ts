@@ -25,3 +25,12 @@ export function refuseKeys(
     context.addIssue({ code: "custom", path: [key], message });
   }
 }
+
+/** For editors, as JSON Schema: with this value of a key another one is needed. */
+export function needsWith(key: string, value: string, needed: string) {
+  return {
+    if: { properties: { [key]: { const: value } }, required: [key] },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { required: [needed] },
+  };
+}

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AskShape, ErrorShape, HookShape } from "../workflow/shape.js";
 import { DataName, Expression, Template, Updates } from "./expression-field.js";
 import { Command, Duration, LongDuration } from "./fields.js";
-import { given, refuseKeys } from "./kinds.js";
+import { given, needsWith, refuseKeys } from "./kinds.js";
 import { describe } from "./plain-english.js";
 
 const defaultHookMs = 10 * 60_000;
@@ -58,7 +58,8 @@ const ErrorPolicy = z
     }
     const times = { delayMs: delay, maxDelayMs: max_delay };
     return { strategy, maxRetries, ...given({ backoff, ...times, jitter, update }) };
-  });
+  })
+  .meta(needsWith("strategy", "retry", "max_retries"));
 
 const needsMaxRetries =
   "`retry` needs `max_retries`, how often to try again: { strategy: retry, max_retries: 3 }.";
@@ -107,4 +108,5 @@ export const Ask = z
       );
     const times = { timeoutMs: timeout, onTimeout, remindMs: remind };
     return { type, prompt, ...given({ choices, when, ...times, saveAs }) };
-  });
+  })
+  .meta(needsWith("type", "choice", "choices"));

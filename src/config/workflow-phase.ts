@@ -9,14 +9,14 @@ import { Does, People, Tasks, Veto, Voters } from "./people-fields.js";
 import { Ask, Hooks, OnError, TimeLimits } from "./phase-fields.js";
 import { problemsOfPhase } from "./phase-problems.js";
 
-export const phaseTypes = ["agent", "tasks", "human", "consensus", "terminal"] as const;
+const phaseTypes = ["agent", "tasks", "human", "consensus", "terminal"] as const;
 
 const worked = ["agent", "tasks"];
 const voted = ["consensus"];
 const begun = [...worked, "human", ...voted];
 
 /** The types of phase that a key is for; one that is not named here is for all. */
-export const typesOfKey: Readonly<Record<string, readonly string[]>> = {
+const typesOfKey: Readonly<Record<string, readonly string[]>> = {
   ...all(begun, ["next", "optional", "guard", "before", "after", "finally", "on_error", "time_limits"]),
   ...all([...worked, ...voted], ["agent", "timeout"]),
   ...all(worked, ["role", "writes", "gates", "update", "parallel"]),
@@ -31,7 +31,7 @@ function all(types: readonly string[], keys: readonly string[]) {
 }
 
 /** What a type of phase can't do without. */
-export const neededKeys: Readonly<Record<(typeof phaseTypes)[number], readonly string[]>> = {
+const neededKeys: Readonly<Record<(typeof phaseTypes)[number], readonly string[]>> = {
   agent: ["next"],
   tasks: ["tasks", "next"],
   human: ["ask", "next"],
@@ -104,7 +104,21 @@ export function workflowPhase<Gate extends z.ZodType>(gate: Gate) {
         config: works ? { agent, timeoutMs, writes, gates: gates ?? [] } : null,
         leads: leadsOf(phase),
       };
-    });
+    })
+    .meta({ allOf: phaseTypes.map(rulesOf) });
+}
+
+/** The same for editors, as JSON Schema. A phase without a type is an agent's. */
+function rulesOf(type: (typeof phaseTypes)[number]) {
+  const refused = Object.keys(typesOfKey).filter((key) => !typesOfKey[key]?.includes(type));
+  return {
+    if: { properties: { type: { const: type } }, ...(type !== "agent" && { required: ["type"] }) },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: {
+      required: neededKeys[type],
+      properties: Object.fromEntries(refused.map((key) => [key, false])),
+    },
+  };
 }
 
 function leadsOf({ next, otherwise }: PhaseKeys): readonly Lead[] {
