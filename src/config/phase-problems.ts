@@ -7,6 +7,9 @@ interface PhaseProblem {
   readonly message: string;
 }
 
+/** More than that come from a list: `for_each`. */
+const maxTasks = 500;
+
 type Tasks = Readonly<Record<string, TaskShape>>;
 
 interface Phase extends Partial<Pick<ConsensusShape, "voters" | "veto" | "quorum" | "people">> {
@@ -25,6 +28,8 @@ export function problemsOfPhase(phase: Given<Phase>): readonly PhaseProblem[] {
 function problemsOfTasks(tasks: Tasks): readonly PhaseProblem[] {
   const names = Object.keys(tasks);
   if (names.length === 0) return [{ path: ["tasks"], message: "expected at least one task." }];
+  if (names.length > maxTasks)
+    return [{ path: ["tasks"], message: `expected at most ${maxTasks} tasks, found ${names.length}.` }];
   const unknown = names.flatMap((name) =>
     (tasks[name]?.dependsOn ?? []).flatMap((needed, index) =>
       Object.hasOwn(tasks, needed)
@@ -64,6 +69,7 @@ function problemsOfVote({ voters = {}, veto, quorum, people }: Given<Phase>): re
 
 /** `expected …, found "x". Did you mean "y"?` */
 export function unknownName(wanted: string, found: string, known: readonly string[]): string {
-  const help = didYouMean(found, known) || ` There are: ${known.join(", ")}.`;
+  const listed = known.length > 20 ? [...known.slice(0, 20), "…"] : known;
+  const help = didYouMean(found, known) || ` There are: ${listed.join(", ")}.`;
   return `expected the name of ${wanted}, found ${JSON.stringify(found)}.${help}`;
 }

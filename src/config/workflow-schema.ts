@@ -29,6 +29,9 @@ function isJson(value: unknown): boolean {
   return typeof value !== "object" || value === null || Object.values(value).every(isJson);
 }
 
+/** Each phase is a label and a row in what people read. */
+const maxPhases = 200;
+
 /** A workflow in YAML: its shape, and what the repo sets for the phases in which agents work. */
 export function workflowConfig<Gate extends z.ZodType<{ readonly name: string }>>(gate: Gate) {
   return z
@@ -38,7 +41,7 @@ export function workflowConfig<Gate extends z.ZodType<{ readonly name: string }>
       data: Data.default({}),
       max_visits: z.number().int().min(1).max(10_000).default(100),
       snapshot_every: z.number().int().min(1).max(1_000_000).default(1_000),
-      phases: z.record(PhaseName, workflowPhase(gate)),
+      phases: z.record(PhaseName, workflowPhase(gate)).meta({ minProperties: 1, maxProperties: maxPhases }),
     })
     .transform(({ name, data, max_visits, snapshot_every, phases, ...rest }, context) => {
       const entries = Object.entries(phases);
@@ -65,6 +68,8 @@ export function workflowConfig<Gate extends z.ZodType<{ readonly name: string }>
 function problemsOf(shape: WorkflowShape, leads: readonly Lead[]) {
   const names = Object.keys(shape.phases);
   if (names.length === 0) return [{ path: ["phases"], message: "expected at least one phase." }];
+  if (names.length > maxPhases)
+    return [{ path: ["phases"], message: `expected at most ${maxPhases} phases, found ${names.length}.` }];
   const unknown = [{ to: shape.first, path: ["first"] }, ...leads]
     .filter(({ to }) => !names.includes(to))
     .map(({ to, path }) => ({ path: [...path], message: unknownName("a phase", to, names) }));

@@ -58,28 +58,29 @@ function reachable({ first, nodes }: PhaseGraph): ReadonlySet<string> {
 }
 
 /** A way round on which no phase could choose to leave. */
-function endlessLoop(graph: PhaseGraph): readonly string[] | null {
-  const { nodes } = graph;
+function endlessLoop({ nodes }: PhaseGraph): readonly string[] | null {
   const done = new Set<string>();
+  // By hand and not by calls: a line of thousands of phases is deeper than the stack.
+  const path: { readonly name: string; readonly to: readonly string[]; at: number }[] = [];
+  const onPath = new Set<string>();
+  const enter = (name: string) => {
+    if (done.has(name) || nodes[name]?.kind !== "fixed") return;
+    path.push({ name, to: nodes[name]?.to ?? [], at: 0 });
+    onPath.add(name);
+  };
   for (const start of Object.keys(nodes)) {
-    const path: string[] = [];
-    const onPath = new Set<string>();
-    const visit = (name: string): readonly string[] | null => {
-      if (onPath.has(name)) return [...path.slice(path.indexOf(name)), name];
-      if (done.has(name) || nodes[name]?.kind !== "fixed") return null;
-      path.push(name);
-      onPath.add(name);
-      for (const to of nodes[name]?.to ?? []) {
-        const found = visit(to);
-        if (found) return found;
-      }
-      path.pop();
-      onPath.delete(name);
-      done.add(name);
-      return null;
-    };
-    const found = visit(start);
-    if (found) return found;
+    enter(start);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const to = top.to[top.at++];
+      if (to === undefined) {
+        path.pop();
+        onPath.delete(top.name);
+        done.add(top.name);
+      } else if (onPath.has(to)) {
+        const names = path.map(({ name }) => name);
+        return [...names.slice(names.indexOf(to)), to];
+      } else enter(to);
+    }
   }
   return null;
 }

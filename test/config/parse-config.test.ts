@@ -247,6 +247,10 @@ describe("a problem in a repo's configuration", () => {
       "workflow: orchestrator\nphases: { Plan: {} }\n",
       "phases.Plan: this name is not allowed: a phase has lower-case letters, digits, - and _, begins with a letter and ends with no dash.",
     ],
+    [
+      "checkpoint: { checkpoint_triggers: { every_n_events: often } }\n",
+      'checkpoint.checkpoint_triggers.every_n_events: expected a number or false, found the text "often".',
+    ],
     ["version: 2\n", "version: expected 1, found the number 2."],
     ["max_attempts: many\n", 'max_attempts: expected a number, found the text "many".'],
     ["max_attempts: 0\n", "max_attempts: expected 1 or more, found the number 0."],

@@ -452,6 +452,21 @@ phases:
     expect(problemsOf(text)).toEqual([problem]);
   });
 
+  it("is a number of phases or tasks that nobody can look after", () => {
+    const lines = (count: number, line: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => line(index)).join("");
+    const phases = lines(5000, (index) => `  p${index}: { next: p${index + 1} }\n`);
+    expect(problemsOf(`phases:\n${phases}`)).toEqual([
+      "1:1 phases: expected at most 200 phases, found 5000.",
+    ]);
+    const tasks = lines(5000, (index) => `      t${index}: { depends_on: [t${index + 1}] }\n`);
+    expect(
+      problemsOf(
+        `phases:\n  a:\n    type: tasks\n    next: b\n    tasks:\n${tasks}  b: { type: terminal }\n`,
+      ),
+    ).toEqual(["5:5 phases.a.tasks: expected at most 500 tasks, found 5000."]);
+  });
+
   it("is no loop that a choice, or votes, can leave", () => {
     expect(
       problemsOf(`phases:
