@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { answer, createFileStore, renderWorkflowPicture } from "crunch";
 import { afterEach, expect, it, vi } from "vitest";
 import { release, releaseWorkflow } from "../examples/release-workflow.js";
+import { parseRepoConfig, parseWorkflowFile } from "../src/config/parse-config.js";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -86,4 +87,17 @@ it("the example of a workflow checks, asks, stops at what fails, and publishes e
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+it("the example of a workflow in YAML, and the configuration that names it, are right", () => {
+  const read = (path: string) => readFileSync(new URL(`../examples/${path}`, import.meta.url), "utf8");
+  const config = parseRepoConfig(read("crunch-config.yml"));
+  if (config.status === "invalid") throw new Error(JSON.stringify(config.problems));
+  const { agents, workflow } = config.config;
+  expect(workflow).toEqual({ kind: "file", path: ".github/release-flow.yml" });
+  const parsed = parseWorkflowFile(read("workflow.yml"), "workflow.yml", Object.keys(agents));
+  if (parsed.status === "invalid") throw new Error(JSON.stringify(parsed.problems));
+  const { shape, phases } = parsed.config;
+  expect(new Set(Object.values(shape.phases).map(({ type }) => type)).size).toBe(5);
+  expect(Object.keys(phases)).toEqual(expect.arrayContaining(Object.keys(config.config.phases)));
 });

@@ -7,14 +7,17 @@ import {
 } from "../config/checkpoint-config.js";
 import { parseRepoConfig } from "../config/parse-config.js";
 import type { ConfigProblem, Parsed } from "../config/problems.js";
-import type { AgentConfig, RepoConfig } from "../config/schema.js";
+import type { AgentConfig, PhaseConfig, RepoConfig } from "../config/schema.js";
 import type { Obstacle } from "../engine/decision.js";
 import type { CrunchEvent } from "../engine/events.js";
 import type { Plan } from "../engine/plan.js";
 import type { CheckpointStore, Issue } from "../ports.js";
 import { alsoHiding, secretsAmong, secretsIn } from "../redact.js";
 import { renderConfigProblems } from "../render/config-problems.js";
+import { presets } from "../workflow/presets/index.js";
+import { createWorkflow, type Workflow } from "../workflow/workflow.js";
 import type { Dependencies } from "./dependencies.js";
+import { type LoadedWorkflow, loadWorkflow } from "./load-workflow.js";
 import { readLatest } from "./mend.js";
 import { planFor } from "./plan.js";
 import { lookAround, type Seen } from "./world.js";
@@ -34,6 +37,9 @@ export interface Loaded {
 
 export interface Configured {
   readonly config: RepoConfig;
+  readonly workflow: Workflow;
+  /** What is set for its phases. */
+  readonly phases: Readonly<Record<string, PhaseConfig>>;
   readonly checkpoint: CheckpointConfig;
   readonly obstacle: Obstacle | null;
   readonly store: CheckpointStore;
@@ -46,11 +52,21 @@ export async function loadConfig(deps: Dependencies): Promise<Configured> {
   const text = (await deps.readFile(configFile)) ?? "";
   const parsed = parseRepoConfig(text, configFile, { agentsElsewhere: deps.authority.kind === "operator" });
   const config = parsed.status === "ok" ? parsed.config : defaultConfig();
+  const agentsElsewhere = deps.authority.kind === "operator";
+  const found = await loadWorkflow(config, {
+    ...{ configFile, readFile: deps.readFile },
+    agents: agentsElsewhere ? null : Object.keys(config.agents),
+  });
+  const known = found.status === "ok" ? found.loaded : defaultWorkflow();
+  // Only now is it known which phases there are settings for.
+  const phases = Object.keys(known.workflow.phases);
+  const again =
+    parsed.status === "ok" ? parseRepoConfig(text, configFile, { agentsElsewhere, phases }) : parsed;
   const own: Parsed<{ checkpoint: CheckpointConfig | null }> = config.checkpoint
     ? { status: "ok", config: { checkpoint: config.checkpoint } }
     : await readCheckpointFile(deps);
   const checkpoint = (own.status === "ok" ? own.config.checkpoint : null) ?? defaultCheckpointConfig;
-  const problems = [parsed, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
+  const problems = [again, found, own].flatMap((each) => (each.status === "invalid" ? each.problems : []));
   const isOnDefault = checkpoint.storage.branch === deps.code.defaultBranch;
   const { location, branch, compress, maxBytes } = checkpoint.storage;
   const store = deps.openStore(branch, { layout: createLayout(location), compress, maxBytes });
@@ -58,6 +74,7 @@ export async function loadConfig(deps: Dependencies): Promise<Configured> {
   const redact = alsoHiding(deps.redact, handedOver(Object.values(agents)));
   return {
     config,
+    ...known,
     checkpoint,
     obstacle: isOnDefault ? onDefaultBranch(deps.code.defaultBranch) : obstacleOf(problems, checkpoint),
     store,
@@ -108,6 +125,8 @@ export async function loadIssue(
   ]);
   const { plan, obstacle } = planFor({
     config: configured.config,
+    workflow: configured.workflow,
+    phaseConfigs: configured.phases,
     checkpoint: configured.checkpoint,
     authority: deps.authority,
     issue,
@@ -116,6 +135,12 @@ export async function loadIssue(
   });
   const seen = latest && (await lookAround(deps.code, latest, issue));
   return { issue, latest, seen, plan, obstacle: configured.obstacle ?? obstacle };
+}
+
+/** For a repo whose own can't be read: nothing of it is run. */
+function defaultWorkflow(): LoadedWorkflow {
+  const options = { approval: "none", projectType: null, include: [] } as const;
+  return { workflow: createWorkflow(presets.crunch(options)), phases: {} };
 }
 
 function defaultConfig(): RepoConfig {

@@ -7,9 +7,8 @@ import type { Obstacle } from "../engine/decision.js";
 import { onlyTask, type PhasePlan, type Plan } from "../engine/plan.js";
 import { createGate } from "../gates/index.js";
 import type { Issue } from "../ports.js";
-import { presets } from "../workflow/presets/index.js";
 import type { PhaseShape } from "../workflow/shape.js";
-import { createWorkflow, phasesInOrder } from "../workflow/workflow.js";
+import { phasesInOrder, type Workflow } from "../workflow/workflow.js";
 
 /** Who says what may run: the repo itself on its own runner, or the operator of a bot on the bot's host (law 8). */
 export type Authority =
@@ -25,6 +24,8 @@ export interface Planned {
 /** Resolves a repo's configuration to things that run. */
 export function planFor(options: {
   readonly config: RepoConfig;
+  readonly workflow: Workflow;
+  readonly phaseConfigs: Readonly<Record<string, PhaseConfig>>;
   readonly checkpoint: CheckpointConfig;
   readonly authority: Authority;
   readonly issue: Issue;
@@ -32,18 +33,15 @@ export function planFor(options: {
   readonly branch: string | null;
   readonly redact: (text: string) => string;
 }): Planned {
-  const { config, checkpoint, authority } = options;
+  const { config, checkpoint, authority, workflow, phaseConfigs } = options;
   const agents = authority.kind === "operator" ? authority.operator.agents : config.agents;
-  const workflow = createWorkflow(
-    presets[config.workflow]({ approval: config.approval, projectType: null, include: [] }),
-  );
   const phases: Record<string, PhasePlan> = {};
   const findings: string[] = [];
   for (const { name, ...shape } of phasesInOrder(workflow)) {
     if (shape.type === "terminal") continue;
-    const phase = phaseConfig(config, name);
-    const named = Object.entries(agentsOf(shape)).map(
-      ([task, agent]) => [task, agent ?? phase.agent ?? config.agent] as const,
+    const phase = phaseConfig(phaseConfigs, name);
+    const named = Object.entries(agentsOf(shape, phase.agent)).map(
+      ([task, agent]) => [task, agent ?? config.agent] as const,
     );
     findings.push(...notAllowed(named, commandsOf(shape, phase.gates), authority));
     const planned = named.map(([task, agentName]) => {
@@ -75,27 +73,26 @@ export function planFor(options: {
   return { plan, obstacle: detail === "" ? null : { code: "not_allowed", detail } };
 }
 
-function phaseConfig(config: RepoConfig, name: string): PhaseConfig {
-  const phases: Readonly<Record<string, PhaseConfig>> = config.phases;
+function phaseConfig(phases: Readonly<Record<string, PhaseConfig>>, name: string): PhaseConfig {
   return (Object.hasOwn(phases, name) ? phases[name] : undefined) ?? PhaseConfig.parse({});
 }
 
-/** By task, the agent that the workflow names for it; null where that is left to the repo. */
-function agentsOf(shape: PhaseShape): Readonly<Record<string, string | null>> {
+/** By task, the agent that the repo or the workflow names for it; null where that is left to the default. */
+function agentsOf(shape: PhaseShape, set: string | null): Readonly<Record<string, string | null>> {
   switch (shape.type) {
     case "agent":
-      return { [onlyTask]: shape.agent ?? null };
+      return { [onlyTask]: set ?? shape.agent ?? null };
     case "tasks":
-      return named(shape.tasks, shape.agent);
+      return named(shape.tasks, set ?? shape.agent ?? null);
     case "consensus":
-      return named(shape.voters);
+      return named(shape.voters, set);
     default:
       return {};
   }
 }
 
-function named(tasks: Readonly<Record<string, { readonly agent?: string }>>, otherwise?: string) {
-  const agents = Object.entries(tasks).map(([name, { agent }]) => [name, agent ?? otherwise ?? null]);
+function named(tasks: Readonly<Record<string, { readonly agent?: string }>>, otherwise: string | null) {
+  const agents = Object.entries(tasks).map(([name, { agent }]) => [name, agent ?? otherwise]);
   return Object.fromEntries(agents) as Record<string, string | null>;
 }
 

@@ -6,8 +6,7 @@ import { timesCome } from "../engine/wake.js";
 import { CrunchError, messageOf } from "../errors.js";
 import type { CheckpointStore, Issue } from "../ports.js";
 import { knownStateLabels, stateLabel } from "../workflow/labels.js";
-import { presets } from "../workflow/presets/index.js";
-import { createWorkflow, type Workflow } from "../workflow/workflow.js";
+import type { Workflow } from "../workflow/workflow.js";
 import type { Dependencies } from "./dependencies.js";
 import { configFile, loadConfig } from "./load.js";
 import { labelEvent } from "./missed-label.js";
@@ -38,10 +37,7 @@ export async function runsToResume(
 ): Promise<readonly CrunchEvent[]> {
   // Most repos of an installation do not use Crunch: one request tells.
   if ((await deps.readFile(configFile)) === null) return [];
-  const { config, store } = await loadConfig(deps);
-  const workflow = createWorkflow(
-    presets[config.workflow]({ approval: config.approval, projectType: null, include: [] }),
-  );
+  const { config, store, workflow } = await loadConfig(deps);
   const look = { deps, store, workflow, advance: config.advance, memory };
   const withChain = new Set(await store.issues());
   const events: CrunchEvent[] = [];

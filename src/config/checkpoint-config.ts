@@ -4,6 +4,7 @@ import { defaultRetention, type RetentionPolicy } from "../checkpoint/retention.
 import { Trigger } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import { BranchTemplate } from "./fields.js";
+import { describe } from "./plain-english.js";
 import { type Parsed, parseConfigFile } from "./problems.js";
 
 const megabyte = 1024 * 1024;
@@ -43,7 +44,11 @@ const Triggers = z.strictObject({
   batch_complete: z.boolean().default(true),
   agent_complete: z.boolean().default(false),
   conflict_events: z.boolean().default(true),
-  every_n_events: z.union([z.literal(false), z.number().int().min(1)]).default(1000),
+  every_n_events: z
+    .union([z.literal(false), z.number().int().min(1)], {
+      error: ({ input }) => `expected a number or false, found ${describe(input)}.`,
+    })
+    .default(1000),
 });
 
 /** How checkpoints are made and kept. */

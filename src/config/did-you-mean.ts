@@ -3,13 +3,15 @@ export function didYouMean(name: string, known: readonly string[]): string {
   const limit = name.length <= 4 ? 1 : 2;
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase().replaceAll("-", "_"), candidate.toLowerCase(), limit);
+    const distance = editDistance(loosely(name), loosely(candidate), limit);
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
       best = { name: candidate, distance };
     }
   }
   return best === undefined ? "" : ` Did you mean "${best.name}"?`;
 }
+
+const loosely = (name: string) => name.toLowerCase().replaceAll("-", "_");
 
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

@@ -2,27 +2,51 @@ import { z } from "zod";
 import { didYouMean } from "./did-you-mean.js";
 import { describe } from "./plain-english.js";
 
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-const maxDurationMs = 5 * 3_600_000;
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+type Unit = keyof typeof unitMs;
+
 export const defaultTimeoutMs = 30 * 60_000;
 
 /** `30s`, `10m`, `2h` or a number of seconds; milliseconds inside. Jobs end after 6 h, so 5 h at most. */
-export const Duration = z.unknown().transform((value, context) => {
-  const ms = durationMs(value);
-  if (ms !== null && ms > 0 && ms <= maxDurationMs) return ms;
-  const found = describe(value);
-  const message =
-    ms === null
-      ? `expected a duration such as 30s, 10m or 2h, found ${found}.`
-      : `expected a duration between 1s and 5h, found ${found}.`;
-  context.addIssue({ code: "custom", message });
-  return z.NEVER;
+export const Duration = durationOf({ units: ["s", "m", "h"], most: [5, "h"], such: "30s, 10m or 2h" });
+
+/** For what no job has to sit through, such as the wait for a person. */
+export const LongDuration = durationOf({
+  units: ["s", "m", "h", "d"],
+  most: [90, "d"],
+  such: "30s, 10m, 2h or 3d",
 });
 
-function durationMs(value: unknown): number | null {
-  if (typeof value === "number") return Number.isFinite(value) ? Math.round(value * 1000) : null;
-  const match = typeof value === "string" ? /^(\d{1,9})\s*([smh])$/.exec(value.trim()) : null;
-  return match === null ? null : Number(match[1]) * (unitMs[match[2] ?? ""] ?? 0);
+function durationOf(options: {
+  readonly units: readonly Unit[];
+  readonly most: readonly [number, Unit];
+  readonly such: string;
+}) {
+  const { units, most, such } = options;
+  const text = new RegExp(`^(\\d{1,9})\\s*([${units.join("")}])$`);
+  const msOf = (value: unknown): number | null => {
+    if (typeof value === "number") return Number.isFinite(value) ? Math.round(value * 1000) : null;
+    const match = typeof value === "string" ? text.exec(value.trim()) : null;
+    return match === null ? null : Number(match[1]) * unitMs[match[2] as Unit];
+  };
+  return z
+    .unknown()
+    .transform((value, context) => {
+      const ms = msOf(value);
+      if (ms !== null && ms > 0 && ms <= most[0] * unitMs[most[1]]) return ms;
+      const wanted = ms === null ? `such as ${such}` : `between 1s and ${most.join("")}`;
+      context.addIssue({
+        code: "custom",
+        message: `expected a duration ${wanted}, found ${describe(value)}.`,
+      });
+      return z.NEVER;
+    })
+    .meta({
+      anyOf: [
+        { type: "string", pattern: text.source },
+        { type: "number", exclusiveMinimum: 0 },
+      ],
+    });
 }
 
 const Word = z.string().refine((text) => !text.includes("\0"), "a word of a command must not contain NUL.");
@@ -80,6 +104,19 @@ function isInside(path: string): boolean {
     .split("/")
     .every((part, index, parts) => part !== ".." && (part !== "" || index === parts.length - 1));
 }
+
+/** Where the repo has a workflow. It becomes one of the protected paths, which are globs, so it has no `*` and the like. */
+export const WorkflowPath = z
+  .string()
+  .max(200)
+  .regex(
+    /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/,
+    "expected a path inside the repository of letters, digits, dots, - and _, such as .github/flow.yml.",
+  )
+  .refine(
+    (path) => !path.split("/").some((part) => part === "." || part === ".."),
+    "expected a path inside the repository: no . and no .. in it.",
+  );
 
 /** A template of a branch's name. `{issue}` is the issue's number, `{slug}` is made from its title. */
 export const BranchTemplate = z

@@ -42,7 +42,7 @@ export const plainEnglish: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
-function unknownKey(key: string, known: readonly string[]): string {
+export function unknownKey(key: string, known: readonly string[]): string {
   const help = didYouMean(key, known) || ` Known keys: ${known.join(", ")}.`;
   return `the key ${JSON.stringify(shorten(key))} is not known here.${help}`;
 }

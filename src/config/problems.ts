@@ -54,11 +54,21 @@ export function parseConfigFile<Schema extends z.ZodType>(options: {
   };
 }
 
-/** plainEnglish() writes one line for each unknown key. */
 function findingsOf(issue: z.core.$ZodIssue): Finding[] {
+  if (issue.code === "invalid_union") return findingsOfUnion(issue);
   if (issue.code !== "unrecognized_keys") return [issue];
+  // plainEnglish() writes one line for each unknown key.
   const messages = issue.message.split("\n");
   return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: messages[index] ?? "" }));
+}
+
+/** Where a value has the kind of just one of the forms, what is wrong with it is what that form says. */
+function findingsOfUnion(issue: z.core.$ZodIssueInvalidUnion): Finding[] {
+  const isOfOtherKind = ({ path, code }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === "invalid_type" || code === "invalid_value");
+  const [meant, ...others] = issue.errors.filter((issues) => !issues.some(isOfOtherKind));
+  if (!meant || others.length > 0) return [issue];
+  return meant.flatMap(findingsOf).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
 function pathText(path: readonly PropertyKey[]): string {

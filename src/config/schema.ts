@@ -2,6 +2,9 @@ import { z } from "zod";
 import { AgentConfigs, AgentName } from "./agent-config.js";
 import { CheckpointConfig } from "./checkpoint-config.js";
 import { BranchTemplate, Command, Duration, Glob, OutputPath } from "./fields.js";
+import { repeatedGates } from "./repeated-gates.js";
+import { workflowChoice } from "./workflow-choice.js";
+import { PhaseName, workflowConfig } from "./workflow-schema.js";
 
 export { AgentConfig } from "./agent-config.js";
 
@@ -56,13 +59,14 @@ export const PhaseConfig = z
   .transform(({ agent, timeout, writes, gates }) => ({ agent, timeoutMs: timeout, writes, gates }));
 export type PhaseConfig = z.infer<typeof PhaseConfig>;
 
-const phase = PhaseConfig.prefault({});
-const Phases = z.strictObject({
-  enrich: phase,
-  implementing: phase,
-  validation: phase,
-  docs: phase,
-});
+export const WorkflowConfig = workflowConfig(GateConfig);
+export type WorkflowConfig = z.infer<typeof WorkflowConfig>;
+
+const Workflow = workflowChoice(WorkflowConfig);
+type Workflow = z.infer<typeof Workflow>;
+
+/** The agents' phases of the workflow that a repo has when it names none. */
+const crunchPhases = ["enrich", "implementing", "validation", "docs"];
 
 /** Whoever may change these decides what runs next time, so no configuration can unprotect them. */
 const alwaysProtected = [".github/workflows/**", ".github/crunch.yml", ".git/**"];
@@ -70,7 +74,10 @@ const alwaysProtected = [".github/workflows/**", ".github/crunch.yml", ".git/**"
 export const RepoConfig = z
   .strictObject({
     version: z.literal(1).default(1),
-    workflow: z.enum(["crunch"]).default("crunch"),
+    workflow: Workflow.prefault("crunch"),
+    /** What the project is about, and the phases it wants besides: they make a part of the orchestrator's graph. */
+    project_type: z.enum(["analytics", "ml", "webapp", "optimization"]).nullable().default(null),
+    include: z.array(PhaseName).default([]),
     advance: z.enum(["auto", "manual"]).default("auto"),
     approval: z.enum(["none", "required"]).default("none"),
     agent: AgentName.nullable().default(null),
@@ -83,33 +90,67 @@ export const RepoConfig = z
     checkpoint: CheckpointConfig.nullable().default(null),
     max_attempts: z.number().int().min(1).max(10).default(3),
     protected_paths: z.array(Glob).default([".github/**", ".claude/**", ".git/**"]),
-    phases: Phases.prefault({}),
+    phases: z.record(PhaseName, PhaseConfig).default({}),
   })
   .superRefine((config, context) => {
-    if (config.branch === config.checkpoint?.storage.branch) {
-      const message = "expected a branch of its own for checkpoints, found the same name as `branch`.";
-      context.addIssue({ code: "custom", path: ["checkpoint", "storage", "branch"], message });
-    }
-    for (const { path, name } of repeatedGates(config.phases)) {
-      const message = `the gate name ${JSON.stringify(name)} is used twice, but each gate is a check of its own. Give it another \`name\`.`;
+    const problem = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: "custom", path, message });
-    }
+    if (config.branch === config.checkpoint?.storage.branch)
+      problem(
+        ["checkpoint", "storage", "branch"],
+        "expected a branch of its own for checkpoints, found the same name as `branch`.",
+      );
+    if (config.approval === "required" && config.workflow.kind !== "preset")
+      problem(
+        ["approval"],
+        "`approval` is for the presets; a workflow of your own asks with a phase of `type: human`.",
+      );
+    const isOrchestrator = config.workflow.kind === "preset" && config.workflow.name === "orchestrator";
+    const given = { project_type: config.project_type !== null, include: config.include.length > 0 };
+    for (const [key, isGiven] of Object.entries(given))
+      if (isGiven && !isOrchestrator) problem([key], `\`${key}\` is only for \`workflow: orchestrator\`.`);
+    for (const { path, message } of repeatedGates(gatesOf(config))) problem(path, message);
   })
-  .transform(({ max_attempts, protected_paths, ...config }) => ({
+  .transform(({ max_attempts, protected_paths, project_type, phases, ...config }) => ({
     ...config,
+    projectType: project_type,
     maxAttempts: max_attempts,
-    protectedPaths: [...new Set([...protected_paths, ...alwaysProtected])],
+    protectedPaths: [...new Set([...protected_paths, ...alwaysProtected, ...workflowFile(config.workflow)])],
+    phases: isCrunch(config.workflow) ? { ...defaultPhases(), ...phases } : phases,
   }));
 export type RepoConfig = z.infer<typeof RepoConfig>;
 
-function repeatedGates(phases: z.infer<typeof Phases>) {
-  const seen = new Set<string>();
-  const repeated: { path: PropertyKey[]; name: string }[] = [];
-  for (const [phaseName, { gates }] of Object.entries(phases)) {
-    for (const [index, { name }] of gates.entries()) {
-      if (seen.has(name)) repeated.push({ path: ["phases", phaseName, "gates", index], name });
-      seen.add(name);
-    }
-  }
-  return repeated;
+/** Of all phases; what `phases` says of one takes the place of what the workflow says of it. */
+function gatesOf({
+  workflow,
+  phases,
+}: {
+  workflow: Workflow;
+  phases: Readonly<Record<string, PhaseConfig>>;
+}) {
+  const inline = workflow.kind === "inline" ? Object.entries(workflow.phases) : [];
+  return [
+    ...inline
+      .filter(([name]) => !Object.hasOwn(phases, name))
+      .map(([name, { gates }]) => ({ path: ["workflow", "phases", name], gates })),
+    ...Object.entries(phases).map(([name, { gates }]) => ({ path: ["phases", name], gates })),
+  ];
+}
+
+function workflowFile(workflow: Workflow): string[] {
+  return workflow.kind === "file" ? [workflow.path] : [];
+}
+
+function isCrunch(workflow: Workflow): boolean {
+  return workflow.kind === "preset" && workflow.name === "crunch";
+}
+
+function defaultPhases(): Record<string, PhaseConfig> {
+  return Object.fromEntries(crunchPhases.map((name) => [name, PhaseConfig.parse({})]));
+}
+
+/** The phases a repo can set something for; null where its own file does not tell. */
+export function phasesKnown({ workflow }: RepoConfig): readonly string[] | null {
+  if (workflow.kind === "inline") return Object.keys(workflow.phases);
+  return isCrunch(workflow) ? crunchPhases : null;
 }

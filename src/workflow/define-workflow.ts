@@ -1,6 +1,7 @@
 import { CrunchError } from "../errors.js";
 import type { PhaseDefinition } from "./definition.js";
 import { graphProblems, type PhaseGraph } from "./graph.js";
+import { type Waiting, waitingInACircle } from "./task-circle.js";
 
 /** The data of a workflow: what JSON can say, because it is part of every checkpoint. */
 export type StateOf = Record<string, unknown>;
@@ -28,7 +29,8 @@ export interface WorkflowOptions<S extends StateOf, Names extends string> {
   readonly snapshotEvery?: number;
 }
 
-const namePattern = /^[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*$/;
+/** A phase is part of the ids of its checkpoints, which are file names, and of labels, which have 50 characters. */
+export const phaseName = { pattern: /^[a-z][a-z0-9_]*(?:-[a-z0-9_]+)*$/, maxLength: 40 };
 
 /**
  * A workflow: first the data that it begins with, then what it does. In two calls, because only then does every
@@ -52,7 +54,7 @@ function checked<S extends StateOf, Names extends string>(
     ...Object.entries<PhaseDefinition<S, Names>>(phases).flatMap(([each, phase]) =>
       phaseProblems(each, phase),
     ),
-    ...graphProblems(graph),
+    ...graphProblems(graph).map(({ message }) => message),
   ];
   if (problems.length > 0) {
     throw new CrunchError({
@@ -64,9 +66,8 @@ function checked<S extends StateOf, Names extends string>(
   return { name, first, initial, phases, maxVisits, maxAttempts, snapshotEvery, graph };
 }
 
-/** A phase is part of the ids of its checkpoints, which are file names. */
 function nameProblems(name: string): string[] {
-  if (namePattern.test(name) && name.length <= 40) return [];
+  if (phaseName.pattern.test(name) && name.length <= phaseName.maxLength) return [];
   return [`the phase ${JSON.stringify(name)} needs a name of lower-case letters, digits, \`-\` and \`_\``];
 }
 
@@ -125,10 +126,7 @@ function phaseProblems<S, Names extends string>(name: string, phase: PhaseDefini
 const isWhole = (value: number, least: number) => Number.isSafeInteger(value) && value >= least;
 
 /** The same checks as for phases: what a task waits for is there, and does not wait for it in turn. */
-function taskProblems(
-  phase: string,
-  tasks: Readonly<Record<string, { readonly dependsOn?: readonly string[] }>>,
-): string[] {
+function taskProblems(phase: string, tasks: Readonly<Record<string, Waiting>>): string[] {
   const names = Object.keys(tasks);
   if (names.length === 0) return [`\`${phase}\` has no tasks`];
   const unknown = names.flatMap((name) =>
@@ -139,11 +137,6 @@ function taskProblems(
       ),
   );
   if (unknown.length > 0) return unknown;
-  const left = new Set(names);
-  for (let before = -1; before !== left.size; ) {
-    before = left.size;
-    for (const name of left)
-      if ((tasks[name]?.dependsOn ?? []).every((needed) => !left.has(needed))) left.delete(name);
-  }
-  return left.size === 0 ? [] : [`the tasks ${[...left].join(", ")} of \`${phase}\` wait for each other`];
+  const circle = waitingInACircle(tasks);
+  return circle.length === 0 ? [] : [`the tasks ${circle.join(", ")} of \`${phase}\` wait for each other`];
 }

@@ -10,29 +10,41 @@ interface PhaseNode {
   readonly to: readonly string[];
 }
 
+export interface GraphProblem {
+  /** The phase at which it shows; null when it is about the whole. */
+  readonly phase: string | null;
+  readonly message: string;
+}
+
 /** What keeps a graph from being run, in words; empty when nothing does. */
-export function graphProblems(graph: PhaseGraph): readonly string[] {
+export function graphProblems(graph: PhaseGraph): readonly GraphProblem[] {
   const { first, nodes } = graph;
   const names = Object.keys(nodes);
   const isThere = (name: string) => Object.hasOwn(nodes, name);
-  if (!isThere(first)) return [`it begins with \`${first}\`, which is no phase of it`];
-  const unknown = names.flatMap((name) =>
-    (nodes[name]?.to ?? [])
+  if (!isThere(first))
+    return [{ phase: null, message: `it begins with \`${first}\`, which is no phase of it` }];
+  const unknown = names.flatMap((phase) =>
+    (nodes[phase]?.to ?? [])
       .filter((to) => !isThere(to))
-      .map((to) => `\`${name}\` leads to \`${to}\`, which is no phase of it`),
+      .map((to) => ({ phase, message: `\`${phase}\` leads to \`${to}\`, which is no phase of it` })),
   );
   if (unknown.length > 0) return unknown;
-  const problems: string[] = [];
-  for (const name of names) {
-    const node = nodes[name];
+  const problems: GraphProblem[] = [];
+  for (const phase of names) {
+    const node = nodes[phase];
     if (node?.kind !== "terminal" && node?.kind !== "any" && node?.to.length === 0)
-      problems.push(`\`${name}\` leads nowhere`);
+      problems.push({ phase, message: `\`${phase}\` leads nowhere` });
   }
-  if (!names.some((name) => nodes[name]?.kind === "terminal")) problems.push("it has no terminal phase");
+  if (!names.some((name) => nodes[name]?.kind === "terminal"))
+    problems.push({ phase: null, message: "it has no terminal phase" });
   const reached = reachable(graph);
-  for (const name of names) if (!reached.has(name)) problems.push(`nothing leads to \`${name}\``);
+  for (const phase of names)
+    if (!reached.has(phase)) problems.push({ phase, message: `nothing leads to \`${phase}\`` });
   const loop = endlessLoop(graph);
-  if (loop) problems.push(`${loop.map((name) => `\`${name}\``).join(" → ")} goes round for ever`);
+  if (loop) {
+    const round = loop.map((name) => `\`${name}\``).join(" → ");
+    problems.push({ phase: loop[0] ?? null, message: `${round} goes round for ever` });
+  }
   return problems;
 }
 
@@ -46,28 +58,29 @@ function reachable({ first, nodes }: PhaseGraph): ReadonlySet<string> {
 }
 
 /** A way round on which no phase could choose to leave. */
-function endlessLoop(graph: PhaseGraph): readonly string[] | null {
-  const { nodes } = graph;
+function endlessLoop({ nodes }: PhaseGraph): readonly string[] | null {
   const done = new Set<string>();
+  // By hand and not by calls: a line of thousands of phases is deeper than the stack.
+  const path: { readonly name: string; readonly to: readonly string[]; at: number }[] = [];
+  const onPath = new Set<string>();
+  const enter = (name: string) => {
+    if (done.has(name) || nodes[name]?.kind !== "fixed") return;
+    path.push({ name, to: nodes[name]?.to ?? [], at: 0 });
+    onPath.add(name);
+  };
   for (const start of Object.keys(nodes)) {
-    const path: string[] = [];
-    const onPath = new Set<string>();
-    const visit = (name: string): readonly string[] | null => {
-      if (onPath.has(name)) return [...path.slice(path.indexOf(name)), name];
-      if (done.has(name) || nodes[name]?.kind !== "fixed") return null;
-      path.push(name);
-      onPath.add(name);
-      for (const to of nodes[name]?.to ?? []) {
-        const found = visit(to);
-        if (found) return found;
-      }
-      path.pop();
-      onPath.delete(name);
-      done.add(name);
-      return null;
-    };
-    const found = visit(start);
-    if (found) return found;
+    enter(start);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const to = top.to[top.at++];
+      if (to === undefined) {
+        path.pop();
+        onPath.delete(top.name);
+        done.add(top.name);
+      } else if (onPath.has(to)) {
+        const names = path.map(({ name }) => name);
+        return [...names.slice(names.indexOf(to)), to];
+      } else enter(to);
+    }
   }
   return null;
 }

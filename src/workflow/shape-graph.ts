@@ -1,20 +1,20 @@
 import type { PhaseGraph } from "./graph.js";
-import type { PhaseShape, WorkflowShape } from "./shape.js";
+import type { NextShape, PhaseShape, WorkflowShape } from "./shape.js";
 
-/** The phases of a shape and where each leads. */
-export function graphOfShape({ first, phases }: WorkflowShape): PhaseGraph {
+/** Where the phases of a shape lead. */
+export function graphOfShape({ first, phases }: Pick<WorkflowShape, "first" | "phases">): PhaseGraph {
   const nodes = Object.entries(phases).map(([name, phase]) => [name, nodeOf(phase)] as const);
   return { first, nodes: Object.fromEntries(nodes) };
 }
 
 function nodeOf(phase: PhaseShape): PhaseGraph["nodes"][string] {
   if (phase.type === "terminal") return { kind: "terminal", to: [] };
-  const { next } = phase;
-  const otherwise = phase.type === "consensus" && phase.otherwise !== undefined ? [phase.otherwise] : [];
-  const isChoice = "choices" in next;
-  const to = isChoice ? next.choices.flatMap((choice) => choice.to) : next;
-  return {
-    kind: isChoice || otherwise.length > 0 ? "choice" : "fixed",
-    to: [...new Set([...to, ...otherwise])],
-  };
+  const to = targetsOf(phase.next);
+  if (phase.type === "consensus" && phase.otherwise !== undefined)
+    return { kind: "choice", to: [...new Set([...to, phase.otherwise])] };
+  return { kind: "choices" in phase.next ? "choice" : "fixed", to };
+}
+
+function targetsOf(next: NextShape): readonly string[] {
+  return "choices" in next ? [...new Set(next.choices.flatMap(({ to }) => to))] : next;
 }

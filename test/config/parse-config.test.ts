@@ -47,7 +47,9 @@ describe("a repo's configuration", () => {
     const phase = { agent: null, timeoutMs: null, writes: ["**"], gates: [] };
     expect(defaults).toEqual({
       version: 1,
-      workflow: "crunch",
+      workflow: { kind: "preset", name: "crunch" },
+      projectType: null,
+      include: [],
       advance: "auto",
       approval: "none",
       agent: null,
@@ -61,7 +63,7 @@ describe("a repo's configuration", () => {
   });
 
   it("has gates on the notes of agents", () => {
-    const gatesOf = (gate: string) => configOf(`phases: { docs: { gates: [${gate}] } }`).phases.docs.gates;
+    const gatesOf = (gate: string) => configOf(`phases: { docs: { gates: [${gate}] } }`).phases.docs?.gates;
     expect(gatesOf("{ type: notes, roles: [builder], sections: [Patterns Discovered] }")).toEqual([
       { type: "notes", name: "notes", roles: ["builder"], sections: ["Patterns Discovered"] },
     ]);
@@ -105,7 +107,97 @@ describe("a repo's configuration", () => {
   });
 
   it("gives fresh defaults each time, so that one run can't change another's", () => {
-    expect(configOf("").phases.enrich.writes).not.toBe(configOf("").phases.docs.writes);
+    expect(configOf("").phases.enrich?.writes).not.toBe(configOf("").phases.docs?.writes);
+  });
+});
+
+describe("the workflow of a repo", () => {
+  it("is one that comes with Crunch, by its name", () => {
+    const config = configOf("workflow: orchestrator\nproject_type: ml\ninclude: [security]\n");
+    expect(config).toMatchObject({
+      workflow: { kind: "preset", name: "orchestrator" },
+      projectType: "ml",
+      include: ["security"],
+      phases: {},
+    });
+  });
+
+  it("is a file of the repo, which no agent may change", () => {
+    const config = configOf("workflow: .github/flows/release.yaml\nprotected_paths: []\n");
+    expect(config.workflow).toEqual({ kind: "file", path: ".github/flows/release.yaml" });
+    expect(config.protectedPaths).toContain(".github/flows/release.yaml");
+  });
+
+  it("is written right there", () => {
+    const { workflow } = configOf(
+      "workflow: { phases: { plan: { next: done }, done: { type: terminal } } }\n",
+    );
+    expect(workflow).toMatchObject({
+      kind: "inline",
+      shape: { name: "custom", first: "plan" },
+      phases: { plan: { agent: null, timeoutMs: null, writes: ["**"], gates: [] } },
+    });
+  });
+
+  it("has its problems told where they are", () => {
+    const text = `agents: { builder: { command: [x] } }
+workflow:
+  phases:
+    plan: { agent: bilder, next: review }
+    review:
+      type: consensus
+      voters: { qa: { agent: builder }, security: { agent: guard } }
+      next: done
+    done: { type: terminal }
+phases:
+  plam: {}
+`;
+    expect(problemsOf(text)).toMatchObject([
+      {
+        ...{ line: 4, column: 13, path: "workflow.phases.plan.agent" },
+        message: 'expected the name of an agent under `agents`, found "bilder". Did you mean "builder"?',
+      },
+      { line: 7, column: 53, path: "workflow.phases.review.voters.security.agent" },
+      {
+        ...{ line: 11, column: 3, path: "phases.plam" },
+        message: 'the key "plam" is not known here. Did you mean "plan"?',
+      },
+    ]);
+    expect(
+      problemsOf("workflow:\n  phases:\n    plan: { next: dome }\n    done: { type: terminal }\n"),
+    ).toEqual([
+      {
+        file: ".github/crunch.yml",
+        line: 3,
+        column: 13,
+        path: "workflow.phases.plan.next",
+        message: 'expected the name of a phase, found "dome". Did you mean "done"?',
+      },
+    ]);
+  });
+
+  it("has gates with names of their own, also beside those of `phases`", () => {
+    const gates = "gates: [{ type: output, path: spec.md }]";
+    const text = `workflow:
+  phases:
+    plan: { ${gates}, next: build }
+    build: { next: done }
+    done: { type: terminal }
+phases:
+  build: { ${gates} }
+`;
+    expect(problemsOf(text)).toMatchObject([{ line: 7, path: "phases.build.gates[0]" }]);
+    expect(problemsOf(text.replace("  build: { gates", "  plan: { gates"))).toEqual([]);
+  });
+
+  it("has only the phases that it has", () => {
+    const text = "workflow: flow.yml\nphases: { bild: {}, plan: {} }\n";
+    expect(problemsOf(text, { phases: ["plan", "build"] })).toMatchObject([
+      {
+        ...{ line: 2, column: 11, path: "phases.bild" },
+        message: 'the key "bild" is not known here. Did you mean "build"?',
+      },
+    ]);
   });
 });
 
@@ -148,7 +240,37 @@ describe("a problem in a repo's configuration", () => {
       "advance: manul\n",
       'advance: expected "auto" or "manual", found the text "manul". Did you mean "manual"?',
     ],
-    ["workflow: dev\n", 'workflow: expected "crunch", found the text "dev".'],
+    [
+      "workflow: dev\n",
+      'workflow: expected "crunch", "orchestrator", "dev-loop", the path of a .yml file, or a map, found the text "dev".',
+    ],
+    [
+      "workflow: orchestrater\n",
+      'workflow: expected "crunch", "orchestrator", "dev-loop", the path of a .yml file, or a map, found the text "orchestrater". Did you mean "orchestrator"?',
+    ],
+    [
+      "workflow: 3\n",
+      'workflow: expected "crunch", "orchestrator", "dev-loop", the path of a .yml file, or a map, found the number 3.',
+    ],
+    ["workflow: ../flow.yml\n", "workflow: expected a path inside the repository: no . and no .. in it."],
+    [
+      "workflow: /flow.yml\n",
+      "workflow: expected a path inside the repository of letters, digits, dots, - and _, such as .github/flow.yml.",
+    ],
+    ["project_type: ml\n", "project_type: `project_type` is only for `workflow: orchestrator`."],
+    ["workflow: dev-loop\ninclude: [docs]\n", "include: `include` is only for `workflow: orchestrator`."],
+    [
+      "workflow: orchestrator\nproject_type: mll\n",
+      'project_type: expected "analytics", "ml", "webapp" or "optimization", found the text "mll". Did you mean "ml"?',
+    ],
+    [
+      "workflow: orchestrator\nphases: { Plan: {} }\n",
+      "phases.Plan: this name is not allowed: a phase has lower-case letters, digits, - and _, begins with a letter and ends with no dash.",
+    ],
+    [
+      "checkpoint: { checkpoint_triggers: { every_n_events: often } }\n",
+      'checkpoint.checkpoint_triggers.every_n_events: expected a number or false, found the text "often".',
+    ],
     ["version: 2\n", "version: expected 1, found the number 2."],
     ["max_attempts: many\n", 'max_attempts: expected a number, found the text "many".'],
     ["max_attempts: 0\n", "max_attempts: expected 1 or more, found the number 0."],

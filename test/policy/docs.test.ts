@@ -4,8 +4,8 @@ import { z } from "zod";
 import { Checkpoint } from "../../src/checkpoint/schema.js";
 import { commands } from "../../src/commands/index.js";
 import { OperatorConfig, parseOperatorConfig } from "../../src/config/operator.js";
-import { parseRepoConfig } from "../../src/config/parse-config.js";
-import { RepoConfig } from "../../src/config/schema.js";
+import { parseRepoConfig, parseWorkflowFile } from "../../src/config/parse-config.js";
+import { RepoConfig, WorkflowConfig } from "../../src/config/schema.js";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -30,7 +30,10 @@ const blocks = pages.flatMap((page) =>
 const isWorkflow = ({ text }: Block) => /^# .*\.github\/workflows\//.test(text);
 const isOperatorFile = ({ text }: Block) => text.startsWith("# operator.yml");
 const isForBot = ({ text }: Block) => text.startsWith("# .github/crunch.yml, with a bot");
-const repoConfigs = blocks.filter((block) => !isWorkflow(block) && !isOperatorFile(block));
+const isWorkflowFile = ({ text }: Block) => /^# yaml-language-server: .*workflow\.schema\.json$/m.test(text);
+const repoConfigs = blocks.filter(
+  (block) => !isWorkflow(block) && !isOperatorFile(block) && !isWorkflowFile(block),
+);
 
 describe("the examples in the documents", () => {
   it.each(repoConfigs)("$where is a valid .github/crunch.yml", (block) => {
@@ -41,6 +44,10 @@ describe("the examples in the documents", () => {
 
   it.each(blocks.filter(isOperatorFile))("$where is a valid operator's file", ({ text, where }) => {
     expect(parseOperatorConfig(text, where)).toMatchObject({ status: "ok" });
+  });
+
+  it.each(blocks.filter(isWorkflowFile))("$where is a valid workflow", ({ text, where }) => {
+    expect(parseWorkflowFile(text, where)).toMatchObject({ status: "ok" });
   });
 
   it("are the workflow of examples/ where one is to be copied", () => {
@@ -56,6 +63,26 @@ describe("the examples in the documents", () => {
     );
     expect(said).toHaveLength(2);
     for (const line of said) expect(read("docs/configuration.md")).toContain(line);
+  });
+
+  it("say what is wrong in a workflow as it is said", () => {
+    const inFields = `phases:
+  plan: { next: build }
+  build:
+    guard: state.x >
+    on_error: retry
+    next: done
+  done: { type: terminal }
+`;
+    const inPhases = "phases:\n  plan: { next: done, quorum: 1 }\n  done: { type: terminal }\n";
+    const between = "phases:\n  build: { type: terminal }\n  plan:\n    next: biuld\nfirst: plan\n";
+    const said = [inFields, inPhases, between].flatMap((text) => {
+      const parsed = parseWorkflowFile(text, ".github/flow.yml");
+      return parsed.status === "ok" ? [] : parsed.problems;
+    });
+    expect(said).toHaveLength(4);
+    for (const { file, line, column, path, message } of said)
+      expect(read("docs/workflows-yaml.md")).toContain(`${file}:${line}:${column}: ${path}: ${message}\n`);
   });
 
   it("link to files that exist", () => {
@@ -79,15 +106,22 @@ describe("the documents", () => {
 
   it("list every key of .github/crunch.yml and of the operator's file", () => {
     const page = read("docs/configuration.md");
-    const keys = keysOf(RepoConfig).map((key) => key.replace(/^phases\.\w+/, "phases.<phase>"));
+    const keys = keysOf(RepoConfig).filter((key) => !key.startsWith("workflow."));
     expect(keys).toContain("phases.<phase>.gates[].command");
     expect(keys).toContain("agents.<name>.pass_env");
-    const documented = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = ""]) => key);
-    expect([...new Set(keys)].filter((key) => !documented.includes(key) && key !== "phases.<phase>")).toEqual(
-      [],
-    );
+    const documented = keysIn(page);
+    expect([...new Set(keys)].filter((key) => !documented.includes(key))).toEqual([]);
     const operatorKeys = Object.keys(OperatorConfig.shape);
     expect(operatorKeys.filter((key) => !read("docs/bot.md").includes(`| \`${key}\` |`))).toEqual([]);
+  });
+
+  it("list every key of a workflow, and no others", () => {
+    const keys = keysOf(WorkflowConfig)
+      .map((key) => key.replace(/^phases\.<phase>\./, ""))
+      .filter((key) => !key.startsWith("gates[]"));
+    const [, tables = ""] = read("docs/workflows-yaml.md").split("\n## The workflow\n");
+    const documented = keysIn(tables.split("\n## Expressions\n")[0] ?? "");
+    expect([...documented].sort()).toEqual([...new Set(keys)].sort());
   });
 
   it("list every environment variable of the bot", () => {
@@ -106,7 +140,19 @@ describe("the documents", () => {
   });
 });
 
-/** Every key a schema takes: `agents.<name>.command`, `phases.enrich.gates[].type`. */
+/** The first column of every table. */
+function keysIn(page: string): string[] {
+  return [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = ""]) => key);
+}
+
+const placeholders: Readonly<Record<string, string>> = {
+  agents: "<name>",
+  phases: "<phase>",
+  tasks: "<task>",
+  voters: "<voter>",
+};
+
+/** Every key a schema takes: `agents.<name>.command`, `phases.<phase>.gates[].type`. */
 function keysOf(schema: z.core.$ZodType, path = ""): string[] {
   const inner = (type: z.core.$ZodType) => keysOf(type, path);
   if (schema instanceof z.ZodObject) {
@@ -119,9 +165,11 @@ function keysOf(schema: z.core.$ZodType, path = ""): string[] {
   if (schema instanceof z.ZodPipe) return inner(schema.in);
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return inner(schema.unwrap());
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly) return inner(schema.unwrap());
+  if (schema instanceof z.ZodOptional) return inner(schema.unwrap());
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(inner);
   if (schema instanceof z.ZodArray) return keysOf(schema.element, `${path}[]`);
-  if (schema instanceof z.ZodRecord && path === "agents") return keysOf(schema.valueType, `${path}.<name>`);
+  const placeholder = placeholders[path.replace(/^.*\./, "")];
+  if (schema instanceof z.ZodRecord && placeholder) return keysOf(schema.valueType, `${path}.${placeholder}`);
   return [];
 }
 

@@ -12,7 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "whole-characters": [],
   yaml: ["errors"],
   checkpoint: ["yaml", "errors"],
-  config: ["yaml", "errors", "checkpoint"],
+  config: ["yaml", "errors", "checkpoint", "workflow"],
   workflow: ["errors", "checkpoint"],
   runtime: ["workflow", "checkpoint", "ports", "errors"],
   ports: ["checkpoint"],

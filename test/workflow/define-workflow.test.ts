@@ -124,6 +124,12 @@ describe("a definition that makes no sense", () => {
     expect(make).toThrow(message);
   });
 
+  it("of thousands of phases in a line is looked through", () => {
+    const line = Array.from({ length: 20_000 }, (_, index) => [`p${index}`, step(`p${index + 1}` as never)]);
+    const phases = { ...Object.fromEntries(line), p20000: done };
+    expect(() => define({ name: "w", first: "p0", phases })).not.toThrow();
+  });
+
   it("is told everything that is wrong with it at once", () => {
     const make = () =>
       define({ name: "w", first: "a", phases: { a: step("done"), b: step("done"), c: step("done"), done } });
