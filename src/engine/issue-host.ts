@@ -52,8 +52,9 @@ export function createIssueHost(run: IssueRun, view: IssueView, start: IssueStar
     journal.keep({ projections: shown.latest.projections });
   }
 
-  /** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */
-  function isShown({ workflow_state }: Checkpoint): boolean {
+  /** The end of the phase before has announced this one, unless it is a first, one of several, a retry or a jump. */
+  function isShown({ workflow_state, orchestrator_state: { phases } }: Checkpoint): boolean {
+    if (Object.values(phases).filter(({ status }) => status === "running").length > 1) return false;
     const labels = knownStateLabels(session.plan.workflow, issue.labels);
     const isLabelRight = labels.length === 1 && labels[0] === workflow_state.current_state_label;
     const isAnnounced = before?.session_id === session.id && before.type === "POST" && before.error === null;

@@ -54,6 +54,14 @@ export class Recorder<S extends StateOf> {
     this.#phase = options.workflow.first;
     this.record = latest && !isNewRun ? recordOf(latest) : emptyRecord();
     this.#tasks = Object.keys(this.record.nodes).length;
+    if (
+      latest &&
+      Object.values(this.record.questions).some(({ checkpoint_id }) => checkpoint_id === undefined)
+    ) {
+      // The session that asked did not live to hear of it.
+      const { checkpoint_id, trigger } = latest;
+      this.tell({ type: "checkpoint:created", checkpoint_id, trigger });
+    }
     if (isNewRun) {
       const state = asJson(options.workflow.initial);
       this.tell({ type: "run:started", workflow: options.workflow.name, state });

@@ -98,7 +98,7 @@ interface WorkShape extends CommonShape {
   readonly ask?: AskShape;
 }
 
-export interface AgentShape extends WorkShape {
+interface AgentShape extends WorkShape {
   readonly type: "agent";
   /** A list, with one task for each of its items. */
   readonly forEach?: string;
@@ -113,12 +113,12 @@ export interface TaskShape {
   readonly dependsOn?: readonly string[];
 }
 
-export interface TasksShape extends WorkShape {
+interface TasksShape extends WorkShape {
   readonly type: "tasks";
   readonly tasks: Readonly<Record<string, TaskShape>>;
 }
 
-export interface HumanShape extends CommonShape {
+interface HumanShape extends CommonShape {
   readonly type: "human";
   readonly ask: AskShape;
 }
@@ -139,7 +139,7 @@ export interface ConsensusShape extends CommonShape {
   readonly otherwise?: string;
 }
 
-export interface TerminalShape {
+interface TerminalShape {
   readonly type: "terminal";
   readonly does?: string;
 }
