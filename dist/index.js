@@ -51026,6 +51026,12 @@ class Recorder {
         this.#phase = options.workflow.first;
         this.record = latest && !isNewRun ? recordOf(latest) : emptyRecord();
         this.#tasks = Object.keys(this.record.nodes).length;
+        if (latest &&
+            Object.values(this.record.questions).some(({ checkpoint_id }) => checkpoint_id === undefined)) {
+            // The session that asked did not live to hear of it.
+            const { checkpoint_id, trigger } = latest;
+            this.tell({ type: "checkpoint:created", checkpoint_id, trigger });
+        }
         if (isNewRun) {
             const state = asJson(options.workflow.initial);
             this.tell({ type: "run:started", workflow: options.workflow.name, state });
@@ -53077,8 +53083,10 @@ function createIssueHost(run, view, start) {
         ({ issue, branchSeen } = shown);
         journal.keep({ projections: shown.latest.projections });
     }
-    /** The end of the phase before has announced this one, unless it is a first, a further attempt or a jump. */
-    function isShown({ workflow_state }) {
+    /** The end of the phase before has announced this one, unless it is a first, one of several, a retry or a jump. */
+    function isShown({ workflow_state, orchestrator_state: { phases } }) {
+        if (Object.values(phases).filter(({ status }) => status === "running").length > 1)
+            return false;
         const labels = (0,workflow_labels/* knownStateLabels */.Yu)(session.plan.workflow, issue.labels);
         const isLabelRight = labels.length === 1 && labels[0] === workflow_state.current_state_label;
         const isAnnounced = before?.session_id === session.id && before.type === "POST" && before.error === null;
