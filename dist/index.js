@@ -48280,10 +48280,11 @@ var errors = __nccwpck_require__(452);
 // EXTERNAL MODULE: ./lib/workflow/graph.js
 var workflow_graph = __nccwpck_require__(6401);
 ;// CONCATENATED MODULE: ./lib/workflow/retry.js
-const defaults = { delayMs: 1_000, maxDelayMs: 3_600_000, jitter: 0.2 };
+const hourMs = 3_600_000;
 /** How long to wait before the next try, after `retries` others. Chance keeps many runs from coming back at once. */
 function retryDelay(policy, retries, random) {
-    const { backoff = "fixed", delayMs, maxDelayMs, jitter } = { ...defaults, ...policy };
+    const { backoff = "fixed", delayMs = 1_000, jitter = 0.2 } = policy;
+    const { maxDelayMs = Math.max(delayMs, hourMs) } = policy;
     const grown = backoff === "exponential" ? delayMs * 2 ** Math.min(retries, 60) : delayMs;
     const spread = 1 + jitter * (2 * random() - 1);
     return Math.round(Math.min(grown * spread, maxDelayMs));

@@ -40,7 +40,7 @@ export type ErrorPolicy<S> =
       readonly backoff?: "fixed" | "exponential";
       /** The wait before the first retry; default 1,000. */
       readonly delayMs?: number;
-      /** The longest wait; default an hour. */
+      /** The longest wait; default an hour, or `delayMs` if that is longer. */
       readonly maxDelayMs?: number;
       /** The part of a wait that is left to chance, 0 to 1; default 0.2. */
       readonly jitter?: number;

@@ -2,11 +2,12 @@ import type { ErrorPolicy } from "./definition.js";
 
 type Retry = Extract<ErrorPolicy<never>, { strategy: "retry" }>;
 
-const defaults = { delayMs: 1_000, maxDelayMs: 3_600_000, jitter: 0.2 };
+const hourMs = 3_600_000;
 
 /** How long to wait before the next try, after `retries` others. Chance keeps many runs from coming back at once. */
 export function retryDelay(policy: Omit<Retry, "onRetry">, retries: number, random: () => number): number {
-  const { backoff = "fixed", delayMs, maxDelayMs, jitter } = { ...defaults, ...policy };
+  const { backoff = "fixed", delayMs = 1_000, jitter = 0.2 } = policy;
+  const { maxDelayMs = Math.max(delayMs, hourMs) } = policy;
   const grown = backoff === "exponential" ? delayMs * 2 ** Math.min(retries, 60) : delayMs;
   const spread = 1 + jitter * (2 * random() - 1);
   return Math.round(Math.min(grown * spread, maxDelayMs));

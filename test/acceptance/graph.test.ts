@@ -1,6 +1,8 @@
 import { describe, expect } from "vitest";
+import { presets } from "../../src/workflow/presets/index.js";
+import { createWorkflow } from "../../src/workflow/workflow.js";
 import { newest, say, startAgain, stopBot } from "./going-back.js";
-import { scenario, type World } from "./world.js";
+import { expectReplay, scenario, type World } from "./world.js";
 
 /** Does each phase by a file of its name; votes for what it is asked about. */
 const agent = `
@@ -51,6 +53,8 @@ describe.concurrent("the graph of a team", () => {
     const written = ["intake", "planning", "data", "arch", "develop", "qa", "docs", "review", "hygiene"];
     expect(files).toEqual(expect.arrayContaining(written.map((name) => `${name}.txt`)));
     const chain = await world.chainOf(issue);
+    const options = { approval: "none", projectType: null, include: [] } as const;
+    expectReplay(chain, createWorkflow(presets.orchestrator(options)));
     const votes = chain.at(-1)?.agent_outputs.scripted ?? {};
     expect(Object.keys(votes)).toEqual(
       expect.arrayContaining(["plan-consensus/architect", "plan-consensus/qa", "release-consensus/reviewer"]),

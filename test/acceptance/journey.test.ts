@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { sampleFiles, sampleIssue } from "../../src/entry/start/sample.js";
-import { agentPhases, botLogin, names, scenario, stickyMarker } from "./world.js";
+import { unattended } from "../builders.js";
+import { agentPhases, botLogin, expectReplay, names, scenario, stickyMarker } from "./world.js";
 
 const sample = { config: null, files: sampleFiles(), issue: sampleIssue() };
 const mostRequests = 70;
@@ -40,6 +41,7 @@ describe("a labelled issue", () => {
         `${phase} POST succeeded`,
       ]);
     }
+    expectReplay(chain, unattended);
     // What is left out takes no checkpoint of its own.
     expect(chain[1]?.orchestrator_state.phases.ready?.status).toBe("skipped");
     expect(chain[1]?.note).toBe("no approval is required in this repo");

@@ -22,6 +22,8 @@ import type { Checkpoint } from "../../src/checkpoint/schema.js";
 import type { StorageOptions } from "../../src/checkpoint/storage-options.js";
 import { type Delivery, type EmbeddedGitHub, startEmbeddedGitHub } from "../../src/embedded-github/index.js";
 import { messageOf } from "../../src/errors.js";
+import { recordOf, replay } from "../../src/workflow/replay.js";
+import type { Workflow } from "../../src/workflow/workflow.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 export const cli = join(root, "lib/entry/cli.js");
@@ -468,6 +470,16 @@ export class World {
     await this.#bot?.exited;
     await this.github.close();
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** What a checkpoint says of its run is what its events have made of the one before. */
+export function expectReplay(chain: readonly Checkpoint[], workflow: Workflow): void {
+  for (const [at, checkpoint] of chain.entries()) {
+    const before = chain[at - 1];
+    if (!before || checkpoint.trigger === "rollback" || checkpoint.trigger === "pause") continue;
+    const replayed = replay(workflow.graph, recordOf(before), checkpoint.events ?? []);
+    expect(replayed, checkpoint.checkpoint_id).toEqual(recordOf(checkpoint));
   }
 }
 
