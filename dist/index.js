@@ -48302,9 +48302,11 @@ function questionFor(request, purpose, now) {
         on_timeout: timeoutMs === undefined ? null : typeof onTimeout === "string" ? onTimeout : onTimeout.answer,
     };
 }
-function peoplesQuestion({ needed, prompt, timeoutMs }, now) {
+function peoplesQuestion(run, people) {
+    const { needed, timeoutMs } = people;
+    const prompt = typeof people.prompt === "string" ? people.prompt : people.prompt(run.recorder.state());
     const request = { type: "approval", prompt, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return { ...questionFor(request, "consensus", now), needed };
+    return { ...questionFor(request, "consensus", run.now()), needed };
 }
 function errorQuestion(prompt) {
     const choices = ["retry", "skip", "fail"];
@@ -48945,7 +48947,7 @@ async function runConsensus(run, phase) {
     if (!verdict.approved)
         return () => endConsensus(run, phase, votes, false, verdict.reason);
     if (people)
-        return () => ask(run, peoplesQuestion(people, run.now()));
+        return () => ask(run, peoplesQuestion(run, people));
     return () => endConsensus(run, phase, votes, true, verdict.reason);
 }
 /** Agents are programs, and may answer anything. */
@@ -51656,6 +51658,13 @@ function noChoice(name) {
 function defined(parts) {
     return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
 }
+/** Whether each of several tasks works in a folder of its own. */
+function hasManyTasks(shape) {
+    return shape.type === "tasks" || (shape.type === "agent" && (shape.forEach !== undefined || !!shape.until));
+}
+function hasHooks({ before = [], after = [], finally: last = [], }) {
+    return before.length + after.length + last.length > 0;
+}
 
 // EXTERNAL MODULE: ./lib/engine/plan.js
 var engine_plan = __nccwpck_require__(8479);
@@ -51694,7 +51703,11 @@ function definitionOf(name, shape, hands) {
                 voter,
                 async (context) => voteOf(await hands.vote(name, voter, context)),
             ]);
-            const { quorum, veto, people, otherwise } = shape;
+            const { quorum, veto, otherwise } = shape;
+            const people = shape.people && {
+                ...shape.people,
+                prompt: (state) => (0,workflow_expression/* fillTemplate */.ou)(shape.people?.prompt ?? "", { ...hands.variables(), state }),
+            };
             return {
                 ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
                 ...defined({ quorum, veto, people, otherwise }),
@@ -51707,7 +51720,7 @@ function definitionOf(name, shape, hands) {
 }
 function workerOf(name, shape, common, hands) {
     const { ask, parallel } = shape;
-    const isOne = shape.type === "agent" && shape.forEach === undefined && !shape.until;
+    const isOne = !hasManyTasks(shape);
     const worker = {
         ...common,
         ...defined({ parallel }),
@@ -51759,7 +51772,9 @@ function commonOf(name, shape, hands) {
     return {
         ...{ does, ...defined({ optional, skip, timeLimits }) },
         ...(isLet && { guard: (state) => isTrue(isLet({ ...hands.variables(), state }), guard ?? "") }),
-        ...(before.length > 0 && {
+        // Tasks that have folders of their own are each set up there.
+        ...(before.length > 0 &&
+            !hasManyTasks(shape) && {
             before: ({ signal }) => hands.hooks(name, before, signal),
         }),
         ...(hasHooks(shape) && {
@@ -51774,9 +51789,6 @@ function commonOf(name, shape, hands) {
         }),
         ...(onError && { onError: policyOf(onError, hands) }),
     };
-}
-function hasHooks({ before = [], after = [], finally: last = [], }) {
-    return before.length + after.length + last.length > 0;
 }
 function afterHooks(name, { after = [] }, hands) {
     if (after.length === 0)
@@ -52772,6 +52784,7 @@ async function attempts(task, context) {
         let workspace = await task.folders.take(task.isOnly ? task.phase : undefined);
         let isKept = false;
         try {
+            await task.prepare(workspace, context.signal);
             await takeUp(task, workspace);
             const result = await agentResult(task, context, workspace, error);
             if (context.signal.aborted) {
@@ -52796,7 +52809,7 @@ async function attempts(task, context) {
                         isKept = true;
                         await task.folders.giveBack(workspace, sha);
                     }
-                    return outputOf(task, result);
+                    return outputOf(task, context, result);
                 }
                 if (conflicts === mostConflicts)
                     throw tooManyConflicts(conflict);
@@ -52814,9 +52827,9 @@ async function attempts(task, context) {
         }
     }
 }
-function outputOf({ name, role, session }, { summary, data = null, vote }) {
+function outputOf({ name, role, session }, { item = null }, { summary, data = null, vote }) {
     const { verdict } = (0,notes_status/* notesStatus */.qA)(session.notes.get(role) ?? "");
-    return { summary, data, vote: vote ?? null, verdict, task: name, role };
+    return { summary, data, vote: vote ?? null, verdict, task: name, item: item, role };
 }
 /** What a stopped attempt had done so far. */
 async function takeUp({ session, journal, phase, name, issue, plan }, workspace) {
@@ -52890,6 +52903,7 @@ async function notesFor({ session, journal, issue, role }) {
 
 
 
+
 /** Carries out phases on an issue: agents in folders with the repo's files, commands beside them, gates. */
 function createHands(run) {
     const { session, journal, folders, recorder } = run;
@@ -52905,10 +52919,11 @@ function createHands(run) {
             marks.set(phase, journal.mark);
         return { plan, agent };
     }
+    const preparing = (phase) => (folder, signal) => prepare(phase, folder, signal);
     function taskOf(phase, name) {
         const { plan, agent } = planned(phase, name);
         const shape = workflow.phases[phase];
-        const about = { ...run, phase, name, plan, agent };
+        const about = { ...run, phase, name, plan, agent, prepare: preparing(phase) };
         if (shape?.type === "tasks") {
             const { does = "", role = name } = shape.tasks[name] ?? {};
             return { ...about, does, role, kind: "work", isOnly: false };
@@ -52920,9 +52935,17 @@ function createHands(run) {
         return { ...about, does, role: forEach === undefined ? role : `${role}-${name}`, kind: "work", isOnly };
     }
     async function hooks(phase, commands, signal) {
-        if (commands.length === 0)
+        if (commands.length > 0)
+            await runIn(await folders.reserve(phase), phase, commands, signal);
+    }
+    /** Sets up the folder of one task among several, or of the gates after them. */
+    async function prepare(phase, folder, signal) {
+        const shape = workflow.phases[phase];
+        if (!shape || shape.type === "terminal" || !hasManyTasks(shape))
             return;
-        const { directory } = await folders.reserve(phase);
+        await runIn(folder, phase, shape.before ?? [], signal);
+    }
+    async function runIn({ directory }, phase, commands, signal) {
         for (const { command, timeoutMs } of commands) {
             const result = await session.commands.run({ argv: command, directory, timeoutMs, signal });
             if (result.status !== "exited" || result.exitCode !== 0)
@@ -52940,6 +52963,7 @@ function createHands(run) {
                 ? [{ path: "", mode: "100644", content: null, status: "modified" }]
                 : [];
             folder = await folders.take();
+            await prepare(phase, folder, signal);
             const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
             const failure = gateFailure(results.filter(({ status }) => status === "failed"));
             journal.keep({
@@ -52980,7 +53004,7 @@ function createHands(run) {
             const { plan, agent } = planned(phase, voter);
             const shape = workflow.phases[phase];
             const does = (shape?.type === "consensus" && shape.voters[voter]?.does) || "";
-            const about = { ...run, phase, plan, agent, does, name: voter, role: voter };
+            const about = { ...run, phase, plan, agent, does, name: voter, role: voter, prepare: preparing(phase) };
             return runIssueTask({ ...about, kind: "vote", isOnly: false }, { ...context, item: null });
         },
         hooks,
@@ -66856,7 +66880,7 @@ function wrap(ast, parentOp) {
 var errors = __nccwpck_require__(452);
 ;// CONCATENATED MODULE: ./lib/workflow/expression-reasons.js
 
-const variableNames = ["state", "output", "issue", "phases", "item", "task"];
+const variableNames = ["state", "output", "issue", "phases"];
 /** Why an expression can't be read or computed, in the words of people who don't know the library. */
 function reasonOf(error, of) {
     if (!(error instanceof ParseError || error instanceof errors_TypeError || error instanceof EvaluationError)) {
@@ -66973,8 +66997,7 @@ function makeEnvironment() {
     });
     for (const name of ["state", "issue", "phases"])
         made.registerVariable(name, "map");
-    for (const name of ["output", "item", "task"])
-        made.registerVariable(name, "dyn");
+    made.registerVariable("output", "dyn");
     // JSON has one kind of number: 1 and 0.5 are of the same kind to whoever writes them.
     const arithmetic = {
         "+": (a, b) => a + b,

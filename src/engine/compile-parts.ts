@@ -1,5 +1,6 @@
 import { CrunchError } from "../errors.js";
 import { compileExpression } from "../workflow/expression.js";
+import type { PhaseShape } from "../workflow/shape.js";
 
 export function isTrue(value: unknown, expression: string): boolean {
   if (typeof value === "boolean") return value;
@@ -39,4 +40,17 @@ export function noChoice(name: string): CrunchError {
 /** Without what is undefined: an optional part is there or it is not. */
 export function defined<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** Whether each of several tasks works in a folder of its own. */
+export function hasManyTasks(shape: PhaseShape): boolean {
+  return shape.type === "tasks" || (shape.type === "agent" && (shape.forEach !== undefined || !!shape.until));
+}
+
+export function hasHooks({
+  before = [],
+  after = [],
+  finally: last = [],
+}: Exclude<PhaseShape, { type: "terminal" }>) {
+  return before.length + after.length + last.length > 0;
 }

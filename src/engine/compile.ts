@@ -10,7 +10,7 @@ import type {
 import { compileExpression, fillTemplate } from "../workflow/expression.js";
 import type { AskShape, ErrorShape, HookShape, NextShape, PhaseShape } from "../workflow/shape.js";
 import type { Workflow } from "../workflow/workflow.js";
-import { defined, isTrue, listOf, noChoice, rejected } from "./compile-parts.js";
+import { defined, hasHooks, hasManyTasks, isTrue, listOf, noChoice, rejected } from "./compile-parts.js";
 import { onlyTask } from "./plan.js";
 import type { TaskOutput } from "./task-work.js";
 
@@ -61,7 +61,11 @@ function definitionOf(name: string, shape: PhaseShape, hands: Hands): Definition
         voter,
         async (context: TaskContext<StateOf>) => voteOf(await hands.vote(name, voter, context)),
       ]);
-      const { quorum, veto, people, otherwise } = shape;
+      const { quorum, veto, otherwise } = shape;
+      const people = shape.people && {
+        ...shape.people,
+        prompt: (state: StateOf) => fillTemplate(shape.people?.prompt ?? "", { ...hands.variables(), state }),
+      };
       return {
         ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
         ...defined({ quorum, veto, people, otherwise }),
@@ -75,7 +79,7 @@ function definitionOf(name: string, shape: PhaseShape, hands: Hands): Definition
 
 function workerOf(name: string, shape: Worker, common: object, hands: Hands): Definition {
   const { ask, parallel } = shape;
-  const isOne = shape.type === "agent" && shape.forEach === undefined && !shape.until;
+  const isOne = !hasManyTasks(shape);
   const worker = {
     ...common,
     ...defined({ parallel }),
@@ -127,9 +131,11 @@ function commonOf(name: string, shape: Exclude<PhaseShape, { type: "terminal" }>
   return {
     ...{ does, ...defined({ optional, skip, timeLimits }) },
     ...(isLet && { guard: (state: StateOf) => isTrue(isLet({ ...hands.variables(), state }), guard ?? "") }),
-    ...(before.length > 0 && {
-      before: ({ signal }: { signal: AbortSignal }) => hands.hooks(name, before, signal),
-    }),
+    // Tasks that have folders of their own are each set up there.
+    ...(before.length > 0 &&
+      !hasManyTasks(shape) && {
+        before: ({ signal }: { signal: AbortSignal }) => hands.hooks(name, before, signal),
+      }),
     ...(hasHooks(shape) && {
       finally: async ({ signal }: { signal: AbortSignal }) => {
         try {
@@ -141,14 +147,6 @@ function commonOf(name: string, shape: Exclude<PhaseShape, { type: "terminal" }>
     }),
     ...(onError && { onError: policyOf(onError, hands) }),
   };
-}
-
-function hasHooks({
-  before = [],
-  after = [],
-  finally: last = [],
-}: Exclude<PhaseShape, { type: "terminal" }>) {
-  return before.length + after.length + last.length > 0;
 }
 
 function afterHooks(name: string, { after = [] }: { readonly after?: readonly HookShape[] }, hands: Hands) {

@@ -2,6 +2,7 @@ import { CrunchError } from "../errors.js";
 import type { Workspace } from "../ports.js";
 import type { HookShape } from "../workflow/shape.js";
 import type { Hands } from "./compile.js";
+import { hasManyTasks } from "./compile-parts.js";
 import { gateResults, mergeResults } from "./gates.js";
 import type { IssueRun, IssueTask } from "./issue-task.js";
 import { gateFailure } from "./judgement.js";
@@ -23,10 +24,13 @@ export function createHands(run: IssueRun): Hands {
     return { plan, agent };
   }
 
+  const preparing = (phase: string) => (folder: Workspace, signal: AbortSignal) =>
+    prepare(phase, folder, signal);
+
   function taskOf(phase: string, name: string): IssueTask {
     const { plan, agent } = planned(phase, name);
     const shape = workflow.phases[phase];
-    const about = { ...run, phase, name, plan, agent };
+    const about = { ...run, phase, name, plan, agent, prepare: preparing(phase) };
     if (shape?.type === "tasks") {
       const { does = "", role = name } = shape.tasks[name] ?? {};
       return { ...about, does, role, kind: "work", isOnly: false };
@@ -38,8 +42,22 @@ export function createHands(run: IssueRun): Hands {
   }
 
   async function hooks(phase: string, commands: readonly HookShape[], signal: AbortSignal): Promise<void> {
-    if (commands.length === 0) return;
-    const { directory } = await folders.reserve(phase);
+    if (commands.length > 0) await runIn(await folders.reserve(phase), phase, commands, signal);
+  }
+
+  /** Sets up the folder of one task among several, or of the gates after them. */
+  async function prepare(phase: string, folder: Workspace, signal: AbortSignal): Promise<void> {
+    const shape = workflow.phases[phase];
+    if (!shape || shape.type === "terminal" || !hasManyTasks(shape)) return;
+    await runIn(folder, phase, shape.before ?? [], signal);
+  }
+
+  async function runIn(
+    { directory }: Workspace,
+    phase: string,
+    commands: readonly HookShape[],
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const { command, timeoutMs } of commands) {
       const result = await session.commands.run({ argv: command, directory, timeoutMs, signal });
       if (result.status !== "exited" || result.exitCode !== 0) throw hookFailed(phase, command, result);
@@ -57,6 +75,7 @@ export function createHands(run: IssueRun): Hands {
         ? [{ path: "", mode: "100644", content: null, status: "modified" } as const]
         : [];
       folder = await folders.take();
+      await prepare(phase, folder, signal);
       const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
       const failure = gateFailure(results.filter(({ status }) => status === "failed"));
       journal.keep({
@@ -95,7 +114,7 @@ export function createHands(run: IssueRun): Hands {
       const { plan, agent } = planned(phase, voter);
       const shape = workflow.phases[phase];
       const does = (shape?.type === "consensus" && shape.voters[voter]?.does) || "";
-      const about = { ...run, phase, plan, agent, does, name: voter, role: voter };
+      const about = { ...run, phase, plan, agent, does, name: voter, role: voter, prepare: preparing(phase) };
       return runIssueTask({ ...about, kind: "vote", isOnly: false }, { ...context, item: null });
     },
     hooks,

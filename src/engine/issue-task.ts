@@ -1,4 +1,4 @@
-import type { Issue } from "../ports.js";
+import type { Issue, Workspace } from "../ports.js";
 import type { Recorder } from "../runtime/recorder.js";
 import type { StateOf } from "../workflow/define-workflow.js";
 import type { Folders } from "./folders.js";
@@ -28,6 +28,8 @@ export interface IssueTask extends IssueRun {
   readonly kind: "work" | "vote";
   readonly agent: AgentPlan;
   readonly plan: PhasePlan;
+  /** Makes a folder of its own ready for it. */
+  prepare(workspace: Workspace, signal: AbortSignal): Promise<void>;
   /** The gates are computed at the end of the only task; of several, after all of them. */
   readonly isOnly: boolean;
 }

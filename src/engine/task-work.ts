@@ -17,6 +17,8 @@ export interface TaskOutput {
   readonly summary: string;
   readonly data: Json;
   readonly task: string;
+  /** What `for_each` gave for it. */
+  readonly item: Json;
   readonly role: string;
   readonly vote: "approve" | "reject" | "abstain" | null;
   /** What a reviewer wrote in the status of its notes. */
@@ -42,6 +44,7 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
     let workspace = await task.folders.take(task.isOnly ? task.phase : undefined);
     let isKept = false;
     try {
+      await task.prepare(workspace, context.signal);
       await takeUp(task, workspace);
       const result = await agentResult(task, context, workspace, error);
       if (context.signal.aborted) {
@@ -64,7 +67,7 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
             isKept = true;
             await task.folders.giveBack(workspace, sha);
           }
-          return outputOf(task, result);
+          return outputOf(task, context, result);
         }
         if (conflicts === mostConflicts) throw tooManyConflicts(conflict);
         error = conflict.message;
@@ -81,10 +84,11 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
 
 function outputOf(
   { name, role, session }: IssueTask,
+  { item = null }: Context,
   { summary, data = null, vote }: AgentResult,
 ): TaskOutput {
   const { verdict } = notesStatus(session.notes.get(role) ?? "");
-  return { summary, data, vote: vote ?? null, verdict, task: name, role };
+  return { summary, data, vote: vote ?? null, verdict, task: name, item: item as Json, role };
 }
 
 /** What a stopped attempt had done so far. */

@@ -15,12 +15,14 @@ export function questionFor(request: HumanRequest, purpose: Question["purpose"],
   };
 }
 
-export function peoplesQuestion(
-  { needed, prompt, timeoutMs }: NonNullable<ConsensusPhase<never, string>["people"]>,
-  now: string,
+export function peoplesQuestion<S extends StateOf>(
+  run: PhaseRun<S>,
+  people: NonNullable<ConsensusPhase<S, string>["people"]>,
 ): Question {
+  const { needed, timeoutMs } = people;
+  const prompt = typeof people.prompt === "string" ? people.prompt : people.prompt(run.recorder.state());
   const request = { type: "approval", prompt, ...(timeoutMs !== undefined && { timeoutMs }) } as const;
-  return { ...questionFor(request, "consensus", now), needed };
+  return { ...questionFor(request, "consensus", run.now()), needed };
 }
 
 export function errorQuestion(prompt: string): Question {

@@ -176,7 +176,7 @@ async function runConsensus<S extends StateOf>(
   const verdict =
     Object.keys(voters).length === 0 ? { approved: true, reason: "" } : consensusOf(votes, phase);
   if (!verdict.approved) return () => endConsensus(run, phase, votes, false, verdict.reason);
-  if (people) return () => ask(run, peoplesQuestion(people, run.now()));
+  if (people) return () => ask(run, peoplesQuestion(run, people));
   return () => endConsensus(run, phase, votes, true, verdict.reason);
 }
 

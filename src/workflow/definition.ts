@@ -157,7 +157,11 @@ export interface ConsensusPhase<S, Names extends string> extends Common<S> {
   /** Whose single "reject" is enough: names of voters, or everybody. */
   readonly veto?: readonly string[] | "anybody";
   /** How many people have to approve as well; default none. */
-  readonly people?: { readonly needed: number; readonly prompt: string; readonly timeoutMs?: number };
+  readonly people?: {
+    readonly needed: number;
+    readonly prompt: string | ((state: S) => string);
+    readonly timeoutMs?: number;
+  };
   readonly next: Next<S, Names, ConsensusResult>;
   /** Where it leads when there is no consensus; without it the phase fails. */
   readonly otherwise?: Names;

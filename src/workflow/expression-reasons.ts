@@ -1,6 +1,6 @@
 import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
 
-export const variableNames = ["state", "output", "issue", "phases", "item", "task"];
+export const variableNames = ["state", "output", "issue", "phases"];
 
 /** Why an expression can't be read or computed, in the words of people who don't know the library. */
 export function reasonOf(error: unknown, of: { readonly text: string; readonly maxMs: number }): string {

@@ -10,7 +10,7 @@ const maxMs = 500;
 
 /**
  * Conditions and values of a workflow are CEL, which has no effects. `state` is the workflow's data, `output` what the
- * phase came to, `phases` the status of each, `item` and `task` what a task is about.
+ * phase came to, and `phases` the status of each.
  */
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -29,7 +29,7 @@ function makeEnvironment(): Environment {
     },
   });
   for (const name of ["state", "issue", "phases"]) made.registerVariable(name, "map");
-  for (const name of ["output", "item", "task"]) made.registerVariable(name, "dyn");
+  made.registerVariable("output", "dyn");
   // JSON has one kind of number: 1 and 0.5 are of the same kind to whoever writes them.
   const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
     "+": (a, b) => a + b,

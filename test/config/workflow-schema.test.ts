@@ -242,7 +242,7 @@ describe("a phase in YAML", () => {
     ],
     [
       "update: { name: ana }, next: done",
-      "3:18 phases.a.update.name: the expression can't be read: there is no variable `ana`, only state, output, issue, phases, item, task. Text is written in quotes: 'ana'.",
+      "3:18 phases.a.update.name: the expression can't be read: there is no variable `ana`, only state, output, issue, phases. Text is written in quotes: 'ana'.",
     ],
     [
       "update: { 1x: '1' }, next: done",

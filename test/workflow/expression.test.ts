@@ -34,6 +34,11 @@ function errorOf(run: () => unknown): { code: string; message: string } {
 }
 
 describe("an expression", () => {
+  it("of a variable that has no value where it stands says so", () => {
+    const { message } = errorOf(() => compileExpression("output == 1")({ state: {} }));
+    expect(message).toBe("The expression `output == 1` can't be computed: `output` has no value here.");
+  });
+
   it.each([
     ["state.count > 3", true],
     ["state.count == 5", true],
@@ -75,8 +80,8 @@ describe("an expression", () => {
   });
 
   it("is compiled once, and computed for the variables of each call", () => {
-    const compute = compileExpression("item * 2");
-    expect([1, 2, 3].map((item) => compute({ item }))).toEqual([2, 4, 6]);
+    const compute = compileExpression("output * 2");
+    expect([1, 2, 3].map((output) => compute({ output }))).toEqual([2, 4, 6]);
   });
 
   it("does not change what it is given", () => {
@@ -91,7 +96,6 @@ describe("an expression", () => {
     ["state.toString", "there is no `state.toString`"],
     ["state.__proto__", null],
     ["state.tags[9]", "no such key: index out of bounds, index 9 >= size 2"],
-    ["item == 1", "`item` has no value here"],
     ["state.name && true", "logical operator requires bool operands, got 'string'"],
     ["state.count + state.name", "nothing computes int + string"],
     ["state.count / 0", "division by zero"],
@@ -157,7 +161,7 @@ describe("a template", () => {
   });
 
   it("is not filled twice", () => {
-    expect(fillTemplate("{{ item }}", { item: "{{ state.name }} $1" })).toBe("{{ state.name }} $1");
+    expect(fillTemplate("{{ output }}", { output: "{{ state.name }} $1" })).toBe("{{ state.name }} $1");
   });
 
   it.each([

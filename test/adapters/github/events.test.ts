@@ -106,14 +106,14 @@ describe("a comment", () => {
   });
 
   it("with a command nobody knows is answered too", () => {
-    expect(parse("issue_comment", aCommentPayload("/crunch approve"))).toEqual(
+    expect(parse("issue_comment", aCommentPayload("/crunch dance"))).toEqual(
       event({
         kind: "bad_command",
         issue: 42,
         actor: "mona",
         commentId: 1001,
         key: "comment:1001",
-        problem: "there is no command `approve`",
+        problem: "there is no command `dance`",
       }),
     );
   });
