@@ -48166,30 +48166,45 @@ function temporaryWorkspaces(options, newFolder) {
 function inPlaceWorkspaces(directory, options, newFolder) {
     let currentSha = options.checkoutSha ?? null;
     let checkout = null;
-    return {
-        open: (sha, { outputFolder }) => cleaningUpOnFailure(async (own) => {
-            const git = await createPrivateGit(own(await newFolder("git")));
-            const before = checkout ?? (await readCheckout(git, directory));
-            await seedIndex(git, directory, before);
-            const isThere = currentSha === sha;
-            if (!isThere) {
-                const unpacked = own(await newFolder("unpacked"));
-                await unpack(options, sha, unpacked);
-                // Until the workspace is closed nobody can tell what the folder holds.
-                currentSha = null;
-                await switchTo(git, directory, unpacked);
-                await removeAll([unpacked]);
-            }
-            const committed = (isThere ? before.committed : null) ?? (await namesOf(git, directory));
-            return openWorkspace(git, directory, { sha, committed, outputFolder }, async (last) => {
-                // What a failed attempt left must not look like part of the commit when it is opened again.
-                currentSha = (await last.isUnchanged().catch(() => false)) ? last.sha : null;
-                const tracked = await indexedFiles(git, directory);
-                checkout = { tracked, committed: last.committed, excludes: before.excludes };
-                await removeAll([git.directory]);
-            });
-        }),
-    };
+    /** There is one such folder: who comes while it is used gets one of his own. */
+    let isInUse = false;
+    const others = temporaryWorkspaces(options, newFolder);
+    async function open(sha, opening) {
+        if (isInUse)
+            return others.open(sha, opening);
+        isInUse = true;
+        try {
+            return await openInPlace(sha, opening);
+        }
+        catch (error) {
+            isInUse = false;
+            throw error;
+        }
+    }
+    const openInPlace = (sha, { outputFolder }) => cleaningUpOnFailure(async (own) => {
+        const git = await createPrivateGit(own(await newFolder("git")));
+        const before = checkout ?? (await readCheckout(git, directory));
+        await seedIndex(git, directory, before);
+        const isThere = currentSha === sha;
+        if (!isThere) {
+            const unpacked = own(await newFolder("unpacked"));
+            await unpack(options, sha, unpacked);
+            // Until the workspace is closed nobody can tell what the folder holds.
+            currentSha = null;
+            await switchTo(git, directory, unpacked);
+            await removeAll([unpacked]);
+        }
+        const committed = (isThere ? before.committed : null) ?? (await namesOf(git, directory));
+        return openWorkspace(git, directory, { sha, committed, outputFolder }, async (last) => {
+            // What a failed attempt left must not look like part of the commit when it is opened again.
+            currentSha = (await last.isUnchanged().catch(() => false)) ? last.sha : null;
+            const tracked = await indexedFiles(git, directory);
+            checkout = { tracked, committed: last.committed, excludes: before.excludes };
+            await removeAll([git.directory]);
+            isInUse = false;
+        });
+    });
+    return { open };
 }
 async function namesOf(git, directory) {
     return new Set((await indexedFiles(git, directory)).map(toText));
@@ -51627,11 +51642,18 @@ function isTrue(value, expression) {
         return value;
     throw wrongType(expression, "true or false", value);
 }
+const mostTasks = 1_000;
 function listOf(expression, variables) {
     const value = (0,workflow_expression/* compileExpression */.Wo)(expression)(variables);
-    if (Array.isArray(value))
+    if (!Array.isArray(value))
+        throw wrongType(expression, "a list", value);
+    if (value.length <= mostTasks)
         return value;
-    throw wrongType(expression, "a list", value);
+    throw new errors/* CrunchError */.s({
+        code: "expression_failed",
+        message: `\`${expression}\` gives ${value.length} items, and ${mostTasks} tasks are the most.`,
+        hint: "Give each task more to do, then comment `/crunch`.",
+    });
 }
 function wrongType(expression, wanted, value) {
     return new errors/* CrunchError */.s({
@@ -51672,6 +51694,7 @@ var engine_plan = __nccwpck_require__(8479);
 
 
 
+
 /** A workflow of data as one that runs. */
 function compile(workflow, maxAttempts, hands) {
     const { name, first, initial, maxVisits, snapshotEvery, graph } = workflow;
@@ -51706,7 +51729,7 @@ function definitionOf(name, shape, hands) {
             const { quorum, veto, otherwise } = shape;
             const people = shape.people && {
                 ...shape.people,
-                prompt: (state) => (0,workflow_expression/* fillTemplate */.ou)(shape.people?.prompt ?? "", { ...hands.variables(), state }),
+                prompt: (state) => promptOf(shape.people?.prompt ?? "", { ...hands.variables(), state }),
             };
             return {
                 ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
@@ -51802,7 +51825,7 @@ function policyOf(shape, hands) {
         const { prompt } = shape;
         if (prompt === undefined)
             return { strategy: "pause" };
-        const asked = (error, state) => (0,workflow_expression/* fillTemplate */.ou)(prompt, { ...hands.variables(), state, output: { error: error.message } });
+        const asked = (error, state) => promptOf(prompt, { ...hands.variables(), state, output: { error: error.message } });
         return { strategy: "pause", prompt: asked };
     }
     const { update, ...rest } = shape;
@@ -51859,9 +51882,13 @@ function nextOf(name, next, hands, ask) {
 }
 function requestOf(ask, variables) {
     const { type, choices = [], timeoutMs, onTimeout, remindMs } = ask;
-    const prompt = (0,workflow_expression/* fillTemplate */.ou)(ask.prompt, variables);
+    const prompt = promptOf(ask.prompt, variables);
     const about = { prompt, ...defined({ timeoutMs, onTimeout, remindAfterMs: remindMs }) };
     return type === "choice" ? { type, choices, ...about } : { type, ...about };
+}
+/** What is filled in may be an agent's, and of any length. */
+function promptOf(text, variables) {
+    return (0,markdown/* shortened */.vI)((0,workflow_expression/* fillTemplate */.ou)(text, variables), 4_000);
 }
 function answering(name, { saveAs = name }) {
     return (response, draft) => {
@@ -52660,7 +52687,7 @@ const nothing = { code: [], outputs: [] };
  * Looks at what an agent left, computes the gates, and has the run take over what counts. Gives the commit that the
  * folder then holds; throws when the task has failed.
  */
-async function endTask(task, signal, workspace, result, release) {
+async function endTask(task, signal, workspace, result, { output, release }) {
     const { session, journal } = task;
     const began = session.clock.now().getTime();
     const left = asAgentLeft(workspace);
@@ -52701,6 +52728,7 @@ async function endTask(task, signal, workspace, result, release) {
             ...produced.code.map(({ path }) => path),
             ...produced.outputs.map(({ path }) => `${doer.folder}/${path}`),
         ],
+        output: failure ? null : JSON.stringify(output),
         release,
     });
     logEnd(task, gates, failure);
@@ -52802,24 +52830,25 @@ async function attempts(task, context) {
                         await task.folders.drop(workspace);
                         workspace = place;
                     }
-                    const sha = await endTask(task, context.signal, workspace, result, release);
+                    const output = outputOf(task, context, result);
+                    const sha = await endTask(task, context.signal, workspace, result, { output, release });
                     if (conflicts > 0)
                         await resolved(task);
                     if (task.kind === "work") {
                         isKept = true;
                         await task.folders.giveBack(workspace, sha);
                     }
-                    return outputOf(task, context, result);
+                    return output;
                 }
                 if (conflicts === mostConflicts)
                     throw tooManyConflicts(conflict);
                 error = conflict.message;
             }
-            catch (thrown) {
-                release();
-                throw thrown;
+            finally {
+                // Once its end is known, the event that tells it lets the next one in: it must find what this one left.
+                if (!task.journal.isEnding(taskKey(task.phase, task.name)))
+                    release();
             }
-            release();
         }
         finally {
             if (!isKept)
@@ -53163,6 +53192,11 @@ function createIssueHost(run, view, start) {
         },
         async stopped() {
             await Promise.allSettled([...atWork]);
+            const at = session.clock.now().toISOString();
+            for (const { key, output } of journal.ended()) {
+                const [phase = "", task = ""] = key.split("/");
+                recorder.tell({ type: "task:completed", phase, task, at, result: output });
+            }
         },
         savesBatch: (isLast) => session.plan.checkpoints.batchComplete && !isLast,
     };
@@ -53339,8 +53373,16 @@ class Journal {
     changedSince(mark) {
         return new Set(this.#changed.slice(mark).flat());
     }
+    /** Has the ending count as soon as an event says that the task is over, which also lets the next one in. */
     atEnd(key, ending) {
         this.#endings.set(key, ending);
+    }
+    /** What had come to its end when the session had to stop: nobody has told of it yet. */
+    ended() {
+        return [...this.#endings].flatMap(([key, { output }]) => (output === null ? [] : [{ key, output }]));
+    }
+    isEnding(key) {
+        return this.#endings.has(key);
     }
     /** Every event of the run, at the moment it is told. */
     hears(event) {
@@ -53819,6 +53861,8 @@ const status_marks = {
     pending: "▫️",
 };
 const gateMarks = { passed: "✅", failed: "❌", skipped: "➖" };
+/** A larger graph can't be read in a comment, and would take the room of the rest. */
+const mostPictured = 40;
 /** Where the work stands, as Markdown: the sticky comment, the reply to `/crunch status`, the job's summary. */
 function renderStatus(view) {
     const { checkpoint } = view;
@@ -53920,8 +53964,9 @@ function taskSummary({ execution_graph, agent_outputs }, phase) {
 }
 /** A line of phases is seen in the table; where several go on at the same time, a picture tells more. */
 function picture({ workflow, checkpoint }) {
-    const isLine = Object.values(workflow.graph.nodes).every(({ to }) => to.length <= 1);
-    if (isLine)
+    const nodes = Object.values(workflow.graph.nodes);
+    const isLine = nodes.every(({ to }) => to.length <= 1);
+    if (isLine || nodes.length > mostPictured)
         return "";
     const { phases } = checkpoint.orchestrator_state;
     const statuses = Object.fromEntries(Object.entries(phases).map(([name, { status }]) => [name, status]));
@@ -57229,6 +57274,8 @@ function parseLine(line, clean) {
 
 
 const result_file_LIMIT = 1024 * 1024;
+/** It is part of every checkpoint that follows. */
+const mostData = 64 * 1024;
 const Count = schemas/* int */.Whr().nonnegative();
 /** What an agent may say about its work. Any part may be missing; what is there has the right type. */
 const ResultFile = schemas/* object */.Ikc({
@@ -57240,7 +57287,9 @@ const ResultFile = schemas/* object */.Ikc({
         .default({ input: 0, output: 0 }),
     acceptance_criteria: schemas/* record */.g1P(schemas/* string */.YjP(), schemas/* boolean */.zMY()).default({}),
     /** For the conditions of the workflow. */
-    data: schemas/* json */.Pq9().optional(),
+    data: schemas/* json */.Pq9()
+        .refine((data) => JSON.stringify(data).length <= mostData, `more than ${mostData} characters`)
+        .optional(),
     vote: schemas/* enum */.k5n(["approve", "reject", "abstain"]).optional(),
 });
 async function readResultFile(path) {

@@ -7,10 +7,17 @@ export function isTrue(value: unknown, expression: string): boolean {
   throw wrongType(expression, "true or false", value);
 }
 
+const mostTasks = 1_000;
+
 export function listOf(expression: string, variables: Readonly<Record<string, unknown>>): readonly unknown[] {
   const value = compileExpression(expression)(variables);
-  if (Array.isArray(value)) return value;
-  throw wrongType(expression, "a list", value);
+  if (!Array.isArray(value)) throw wrongType(expression, "a list", value);
+  if (value.length <= mostTasks) return value;
+  throw new CrunchError({
+    code: "expression_failed",
+    message: `\`${expression}\` gives ${value.length} items, and ${mostTasks} tasks are the most.`,
+    hint: "Give each task more to do, then comment `/crunch`.",
+  });
 }
 
 function wrongType(expression: string, wanted: string, value: unknown): CrunchError {

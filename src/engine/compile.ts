@@ -1,3 +1,4 @@
+import { shortened } from "../markdown.js";
 import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
 import type {
   ErrorPolicy,
@@ -64,7 +65,7 @@ function definitionOf(name: string, shape: PhaseShape, hands: Hands): Definition
       const { quorum, veto, otherwise } = shape;
       const people = shape.people && {
         ...shape.people,
-        prompt: (state: StateOf) => fillTemplate(shape.people?.prompt ?? "", { ...hands.variables(), state }),
+        prompt: (state: StateOf) => promptOf(shape.people?.prompt ?? "", { ...hands.variables(), state }),
       };
       return {
         ...{ type: "consensus", ...common, voters: Object.fromEntries(voters) },
@@ -160,7 +161,7 @@ function policyOf(shape: ErrorShape, hands: Hands): ErrorPolicy<StateOf> {
     const { prompt } = shape;
     if (prompt === undefined) return { strategy: "pause" };
     const asked = (error: Error, state: StateOf) =>
-      fillTemplate(prompt, { ...hands.variables(), state, output: { error: error.message } });
+      promptOf(prompt, { ...hands.variables(), state, output: { error: error.message } });
     return { strategy: "pause", prompt: asked };
   }
   const { update, ...rest } = shape;
@@ -224,9 +225,14 @@ function nextOf(
 
 function requestOf(ask: AskShape, variables: Readonly<Record<string, unknown>>): HumanRequest {
   const { type, choices = [], timeoutMs, onTimeout, remindMs } = ask;
-  const prompt = fillTemplate(ask.prompt, variables);
+  const prompt = promptOf(ask.prompt, variables);
   const about = { prompt, ...defined({ timeoutMs, onTimeout, remindAfterMs: remindMs }) };
   return type === "choice" ? { type, choices, ...about } : { type, ...about };
+}
+
+/** What is filled in may be an agent's, and of any length. */
+function promptOf(text: string, variables: Readonly<Record<string, unknown>>): string {
+  return shortened(fillTemplate(text, variables), 4_000);
 }
 
 function answering(name: string, { saveAs = name }: AskShape) {

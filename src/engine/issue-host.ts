@@ -101,6 +101,11 @@ export function createIssueHost(run: IssueRun, view: IssueView, start: IssueStar
     },
     async stopped() {
       await Promise.allSettled([...atWork]);
+      const at = session.clock.now().toISOString();
+      for (const { key, output } of journal.ended()) {
+        const [phase = "", task = ""] = key.split("/");
+        recorder.tell({ type: "task:completed", phase, task, at, result: output });
+      }
     },
     savesBatch: (isLast) => session.plan.checkpoints.batchComplete && !isLast,
   };

@@ -35,6 +35,8 @@ export interface Ending {
   readonly own: Partial<Own>;
   /** The paths that it changed, in the repo and in the folder. */
   readonly paths: readonly string[];
+  /** What it came to, as JSON; null when it failed. */
+  readonly output: string | null;
   readonly release: () => void;
 }
 
@@ -104,8 +106,18 @@ export class Journal {
     return new Set(this.#changed.slice(mark).flat());
   }
 
+  /** Has the ending count as soon as an event says that the task is over, which also lets the next one in. */
   atEnd(key: string, ending: Ending): void {
     this.#endings.set(key, ending);
+  }
+
+  /** What had come to its end when the session had to stop: nobody has told of it yet. */
+  ended(): readonly { readonly key: string; readonly output: string }[] {
+    return [...this.#endings].flatMap(([key, { output }]) => (output === null ? [] : [{ key, output }]));
+  }
+
+  isEnding(key: string): boolean {
+    return this.#endings.has(key);
   }
 
   /** Every event of the run, at the moment it is told. */

@@ -32,7 +32,7 @@ export async function endTask(
   signal: AbortSignal,
   workspace: Workspace,
   result: AgentResult,
-  release: () => void,
+  { output, release }: { readonly output: unknown; readonly release: () => void },
 ): Promise<string> {
   const { session, journal } = task;
   const began = session.clock.now().getTime();
@@ -77,6 +77,7 @@ export async function endTask(
       ...produced.code.map(({ path }) => path),
       ...produced.outputs.map(({ path }) => `${doer.folder}/${path}`),
     ],
+    output: failure ? null : JSON.stringify(output),
     release,
   });
   logEnd(task, gates, failure);

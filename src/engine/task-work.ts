@@ -61,21 +61,21 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
             await task.folders.drop(workspace);
             workspace = place;
           }
-          const sha = await endTask(task, context.signal, workspace, result, release);
+          const output = outputOf(task, context, result);
+          const sha = await endTask(task, context.signal, workspace, result, { output, release });
           if (conflicts > 0) await resolved(task);
           if (task.kind === "work") {
             isKept = true;
             await task.folders.giveBack(workspace, sha);
           }
-          return outputOf(task, context, result);
+          return output;
         }
         if (conflicts === mostConflicts) throw tooManyConflicts(conflict);
         error = conflict.message;
-      } catch (thrown) {
-        release();
-        throw thrown;
+      } finally {
+        // Once its end is known, the event that tells it lets the next one in: it must find what this one left.
+        if (!task.journal.isEnding(taskKey(task.phase, task.name))) release();
       }
-      release();
     } finally {
       if (!isKept) await task.folders.drop(workspace);
     }

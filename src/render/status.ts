@@ -35,6 +35,9 @@ const marks = {
 
 const gateMarks = { passed: "✅", failed: "❌", skipped: "➖" } as const;
 
+/** A larger graph can't be read in a comment, and would take the room of the rest. */
+const mostPictured = 40;
+
 /** Where the work stands, as Markdown: the sticky comment, the reply to `/crunch status`, the job's summary. */
 export function renderStatus(view: StatusView): string {
   const { checkpoint } = view;
@@ -138,8 +141,9 @@ function taskSummary({ execution_graph, agent_outputs }: Checkpoint, phase: stri
 
 /** A line of phases is seen in the table; where several go on at the same time, a picture tells more. */
 function picture({ workflow, checkpoint }: StatusView): string {
-  const isLine = Object.values(workflow.graph.nodes).every(({ to }) => to.length <= 1);
-  if (isLine) return "";
+  const nodes = Object.values(workflow.graph.nodes);
+  const isLine = nodes.every(({ to }) => to.length <= 1);
+  if (isLine || nodes.length > mostPictured) return "";
   const { phases } = checkpoint.orchestrator_state;
   const statuses = Object.fromEntries(Object.entries(phases).map(([name, { status }]) => [name, status]));
   return fenced(renderWorkflowPicture(workflow, statuses), "mermaid");

@@ -57,6 +57,38 @@ describe("the Action", () => {
     expect(tarballs(gh)).toBe(1);
   });
 
+  it("runs phases at the same time, one of them in the checkout and the others beside it", async () => {
+    const script = [
+      "const { phase, workspace } = JSON.parse(require('fs').readFileSync(0, 'utf8'));",
+      "setTimeout(() => require('fs').writeFileSync(phase + '.txt', workspace), 500);",
+    ].join(" ");
+    const gh = await sampleGitHub({
+      workflow: {
+        first: "begin",
+        phases: {
+          begin: { next: ["left", "right"] },
+          left: { next: "end" },
+          right: { next: "end" },
+          end: { type: "terminal" },
+        },
+      },
+      phases: {},
+      agents: { sample: { command: [process.execPath, "-e", script] } },
+    });
+    const job = await runJob(gh, await labels(gh, "state:begin"));
+    expect(job, job.log).toMatchObject({ exitCode: 0, outputs: { status: "finished" } });
+    const { chain, problems } = await chainOf(gh);
+    expect(problems).toEqual([]);
+    const ref = chain.latest?.issue_snapshot.head_sha ?? "";
+    const folderOf = async (phase: string) => {
+      const { body } = await as(gh, gh.tokenFor("octo"))("GET", `${REPO}/contents/${phase}.txt?ref=${ref}`);
+      return Buffer.from(String(body.content), "base64").toString();
+    };
+    const [begin, left, right] = await Promise.all(["begin", "left", "right"].map(folderOf));
+    expect(new Set([left, right]).size).toBe(2);
+    expect([left, right]).toContain(begin);
+  });
+
   it("waits for the label of each phase when the repo says so, one job each", async () => {
     const gh = await sampleGitHub({ advance: "manual" });
     for (const phase of agentPhases) {

@@ -3,6 +3,8 @@ import { messageOf } from "../../errors.js";
 import { readPart } from "./contract-files.js";
 
 const LIMIT = 1024 * 1024;
+/** It is part of every checkpoint that follows. */
+const mostData = 64 * 1024;
 const Count = z.int().nonnegative();
 
 /** What an agent may say about its work. Any part may be missing; what is there has the right type. */
@@ -17,7 +19,10 @@ export const ResultFile = z.object({
     .default({ input: 0, output: 0 }),
   acceptance_criteria: z.record(z.string(), z.boolean()).default({}),
   /** For the conditions of the workflow. */
-  data: z.json().optional(),
+  data: z
+    .json()
+    .refine((data) => JSON.stringify(data).length <= mostData, `more than ${mostData} characters`)
+    .optional(),
   vote: z.enum(["approve", "reject", "abstain"]).optional(),
 });
 export type ResultFile = z.infer<typeof ResultFile>;

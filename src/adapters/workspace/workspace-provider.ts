@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { WorkspaceProvider } from "../../ports.js";
+import type { Workspace, WorkspaceProvider } from "../../ports.js";
 import { temporaryFolder } from "../process/temporary-folder.js";
 import { toText } from "./file-index.js";
 import { type Checkout, indexedFiles, readCheckout, seedIndex, switchTo } from "./in-place.js";
@@ -58,31 +58,47 @@ function inPlaceWorkspaces(
 ): WorkspaceProvider {
   let currentSha = options.checkoutSha ?? null;
   let checkout: Checkout | null = null;
-  return {
-    open: (sha, { outputFolder }) =>
-      cleaningUpOnFailure(async (own) => {
-        const git = await createPrivateGit(own(await newFolder("git")));
-        const before = checkout ?? (await readCheckout(git, directory));
-        await seedIndex(git, directory, before);
-        const isThere = currentSha === sha;
-        if (!isThere) {
-          const unpacked = own(await newFolder("unpacked"));
-          await unpack(options, sha, unpacked);
-          // Until the workspace is closed nobody can tell what the folder holds.
-          currentSha = null;
-          await switchTo(git, directory, unpacked);
-          await removeAll([unpacked]);
-        }
-        const committed = (isThere ? before.committed : null) ?? (await namesOf(git, directory));
-        return openWorkspace(git, directory, { sha, committed, outputFolder }, async (last) => {
-          // What a failed attempt left must not look like part of the commit when it is opened again.
-          currentSha = (await last.isUnchanged().catch(() => false)) ? last.sha : null;
-          const tracked = await indexedFiles(git, directory);
-          checkout = { tracked, committed: last.committed, excludes: before.excludes };
-          await removeAll([git.directory]);
-        });
-      }),
-  };
+  /** There is one such folder: who comes while it is used gets one of his own. */
+  let isInUse = false;
+  const others = temporaryWorkspaces(options, newFolder);
+
+  async function open(sha: string, opening: Parameters<WorkspaceProvider["open"]>[1]): Promise<Workspace> {
+    if (isInUse) return others.open(sha, opening);
+    isInUse = true;
+    try {
+      return await openInPlace(sha, opening);
+    } catch (error) {
+      isInUse = false;
+      throw error;
+    }
+  }
+
+  const openInPlace: WorkspaceProvider["open"] = (sha, { outputFolder }) =>
+    cleaningUpOnFailure(async (own) => {
+      const git = await createPrivateGit(own(await newFolder("git")));
+      const before = checkout ?? (await readCheckout(git, directory));
+      await seedIndex(git, directory, before);
+      const isThere = currentSha === sha;
+      if (!isThere) {
+        const unpacked = own(await newFolder("unpacked"));
+        await unpack(options, sha, unpacked);
+        // Until the workspace is closed nobody can tell what the folder holds.
+        currentSha = null;
+        await switchTo(git, directory, unpacked);
+        await removeAll([unpacked]);
+      }
+      const committed = (isThere ? before.committed : null) ?? (await namesOf(git, directory));
+      return openWorkspace(git, directory, { sha, committed, outputFolder }, async (last) => {
+        // What a failed attempt left must not look like part of the commit when it is opened again.
+        currentSha = (await last.isUnchanged().catch(() => false)) ? last.sha : null;
+        const tracked = await indexedFiles(git, directory);
+        checkout = { tracked, committed: last.committed, excludes: before.excludes };
+        await removeAll([git.directory]);
+        isInUse = false;
+      });
+    });
+
+  return { open };
 }
 
 async function namesOf(git: PrivateGit, directory: string): Promise<ReadonlySet<string>> {
