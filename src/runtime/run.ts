@@ -3,10 +3,11 @@ import { firstFailed, hasArrived, nextTry, readiness } from "../workflow/readine
 import { askAtOnce, isOnlyQuestion } from "./ask-at-once.js";
 import { type Beginning, beginnings, deathsIn, isInstant } from "./beginnings.js";
 import { closeQuestions } from "./close-questions.js";
-import { endFailed, endSkipped, endWithError } from "./ending.js";
+import { endFailed, endWithError } from "./ending.js";
 import type { RunHost } from "./host.js";
 import { runLifecycle } from "./lifecycle.js";
 import { gaveUp, givenUp, momentOf, retried, stuck, worthier } from "./moments.js";
+import { passBy } from "./pass-by.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
 import { type HostedResult, openQuestions, type RunResult, type RunResultKind } from "./run-result.js";
@@ -49,13 +50,14 @@ export class Run<S extends StateOf> {
       if (this.#stop.aborted) return this.#stopped();
       for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
         this.#note(moment);
-      this.#pass();
+      const due = this.#pass();
       if (this.host && this.#moment) {
         await this.#save([]);
         continue;
       }
-      const isHeldBack = this.host !== null && this.#due().length > 0 && !(await this.host.mayBegin());
-      const begun = isHeldBack ? [] : this.#begin();
+      const isHeldBack = this.host !== null && due.length > 0 && !(await this.host.mayBegin());
+      // While somebody looked whether it may begin, more may have ended.
+      const begun = isHeldBack ? [] : this.#begin(this.host ? this.#due() : due);
       if (this.#moment || begun.length > 0) await this.#save(begun);
       for (const run of begun) this.#launch(run);
       // A phase may have ended while the checkpoint was stored.
@@ -94,17 +96,16 @@ export class Run<S extends StateOf> {
     }
   }
 
-  /** What takes no time. Each may lead to the next. */
-  #pass(): void {
-    const { recorder } = this.session;
-    for (let due = this.#due().filter(isInstant); due.length > 0; due = this.#due().filter(isInstant))
-      for (const beginning of due) {
-        const { name: phase } = beginning;
-        if (beginning.kind === "skip") endSkipped(this.#phaseRun(phase), beginning.reason);
-        else recorder.tell({ type: "phase:succeeded", phase, next: [] });
-        const outcome = beginning.kind === "skip" ? "skipped" : "succeeded";
-        this.#moment ??= { type: "POST", trigger: "phase_transition", outcome, phase };
+  /** What takes no time; each may lead to the next. Gives what is due then. */
+  #pass(): readonly Beginning[] {
+    for (let due = this.#due(); ; due = this.#due()) {
+      const instant = due.filter(isInstant);
+      if (instant.length === 0) return due;
+      for (const beginning of instant) {
+        const moment = passBy(this.session, beginning, (name) => this.#phaseRun(name));
+        this.#moment ??= moment;
       }
+    }
   }
 
   #due(): readonly Beginning[] {
@@ -112,9 +113,9 @@ export class Run<S extends StateOf> {
     return beginnings(workflow, recorder.record, (name) => this.#active.has(name), now());
   }
 
-  #begin(): PhaseRun<S>[] {
+  #begin(due: readonly Beginning[]): PhaseRun<S>[] {
     const begun: PhaseRun<S>[] = [];
-    for (const beginning of this.#due()) {
+    for (const beginning of due) {
       const { name: phase } = beginning;
       if (beginning.kind === "too_often") {
         this.#giveUp(phase, { code: "too_often", message: `it was begun ${beginning.times} times` });
