@@ -233,8 +233,7 @@ export class Run<S extends StateOf> {
     await Promise.all([...this.#active.values()].map(({ promise }) => promise));
     await this.host?.stopped();
     const { recorder } = this.session;
-    const isWorkedOn = (phase: string) => recorder.record.phases[phase]?.status === "running";
-    const stopped = [...this.#begun].filter(isWorkedOn);
+    const stopped = [...this.#begun].filter((name) => recorder.record.phases[name]?.status === "running");
     for (const phase of stopped) recorder.tell({ type: "phase:stopped", phase });
     const phase = stopped[0] ?? recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
     const trigger = this.host?.stopTrigger() ?? "session_end";
