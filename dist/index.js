@@ -48269,7 +48269,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 376:
+/***/ 6233:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -51348,6 +51348,19 @@ async function closeQuestions({ recorder, now }, phaseRun) {
     return moments;
 }
 
+;// CONCATENATED MODULE: ./lib/runtime/pass-by.js
+
+/** An end of the graph is reached, or a phase is left out. */
+function passBy({ recorder }, beginning, phaseRun) {
+    const { name: phase } = beginning;
+    const isSkip = beginning.kind === "skip";
+    if (isSkip)
+        endSkipped(phaseRun(phase), beginning.reason);
+    else
+        recorder.tell({ type: "phase:succeeded", phase, next: [] });
+    return { type: "POST", trigger: "phase_transition", outcome: isSkip ? "skipped" : "succeeded", phase };
+}
+
 ;// CONCATENATED MODULE: ./lib/runtime/run-result.js
 function openQuestions(questions) {
     return Object.entries(questions).map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
@@ -51394,6 +51407,7 @@ function tellEnd({ recorder, workflow, now }, phase) {
 
 
 
+
 class Run {
     session;
     options;
@@ -51427,13 +51441,14 @@ class Run {
                 return this.#stopped();
             for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
                 this.#note(moment);
-            this.#pass();
+            const due = this.#pass();
             if (this.host && this.#moment) {
                 await this.#save([]);
                 continue;
             }
-            const isHeldBack = this.host !== null && this.#due().length > 0 && !(await this.host.mayBegin());
-            const begun = isHeldBack ? [] : this.#begin();
+            const isHeldBack = this.host !== null && due.length > 0 && !(await this.host.mayBegin());
+            // While somebody looked whether it may begin, more may have ended.
+            const begun = isHeldBack ? [] : this.#begin(this.host ? this.#due() : due);
             if (this.#moment || begun.length > 0)
                 await this.#save(begun);
             for (const run of begun)
@@ -51475,27 +51490,25 @@ class Run {
                 this.#giveUp(name, gaveUp(name, deaths));
         }
     }
-    /** What takes no time. Each may lead to the next. */
+    /** What takes no time; each may lead to the next. Gives what is due then. */
     #pass() {
-        const { recorder } = this.session;
-        for (let due = this.#due().filter(isInstant); due.length > 0; due = this.#due().filter(isInstant))
-            for (const beginning of due) {
-                const { name: phase } = beginning;
-                if (beginning.kind === "skip")
-                    endSkipped(this.#phaseRun(phase), beginning.reason);
-                else
-                    recorder.tell({ type: "phase:succeeded", phase, next: [] });
-                const outcome = beginning.kind === "skip" ? "skipped" : "succeeded";
-                this.#moment ??= { type: "POST", trigger: "phase_transition", outcome, phase };
+        for (let due = this.#due();; due = this.#due()) {
+            const instant = due.filter(isInstant);
+            if (instant.length === 0)
+                return due;
+            for (const beginning of instant) {
+                const moment = passBy(this.session, beginning, (name) => this.#phaseRun(name));
+                this.#moment ??= moment;
             }
+        }
     }
     #due() {
         const { recorder, workflow, now } = this.session;
         return beginnings(workflow, recorder.record, (name) => this.#active.has(name), now());
     }
-    #begin() {
+    #begin(due) {
         const begun = [];
-        for (const beginning of this.#due()) {
+        for (const beginning of due) {
             const { name: phase } = beginning;
             if (beginning.kind === "too_often") {
                 this.#giveUp(phase, { code: "too_often", message: `it was begun ${beginning.times} times` });
@@ -51614,8 +51627,7 @@ class Run {
         await Promise.all([...this.#active.values()].map(({ promise }) => promise));
         await this.host?.stopped();
         const { recorder } = this.session;
-        const isWorkedOn = (phase) => recorder.record.phases[phase]?.status === "running";
-        const stopped = [...this.#begun].filter(isWorkedOn);
+        const stopped = [...this.#begun].filter((name) => recorder.record.phases[name]?.status === "running");
         for (const phase of stopped)
             recorder.tell({ type: "phase:stopped", phase });
         const phase = stopped[0] ?? recorder.latest?.workflow_state.current_phase ?? this.session.workflow.first;
@@ -51901,7 +51913,6 @@ function voteOf({ vote, summary }) {
 
 ;// CONCATENATED MODULE: ./lib/engine/folders.js
 
-
 function createFolders(session, journal, issue) {
     let idle = null;
     const taken = new Set();
@@ -51926,7 +51937,7 @@ function createFolders(session, journal, issue) {
         taken.add(workspace);
         const files = [];
         for (const artifact of Object.values(journal.run.artifacts)) {
-            const content = await readArtifact(session.store, issue, artifact);
+            const content = await journal.read(artifact);
             files.push({ path: `${outputFolder}/${artifact.path}`, content });
         }
         if (files.length > 0)
@@ -52007,7 +52018,6 @@ function artifactsOf(before, changes) {
 
 
 
-
 /**
  * The gates that have to hold after a phase: its own, and, when the code changed, those of every phase before it,
  * because what they said was about other code.
@@ -52036,21 +52046,19 @@ async function evaluateGates(gates, context, clock) {
     return results;
 }
 /** What the gates of a phase say of the files in a folder, and of what the phase gave. */
-async function gateResults({ session, journal, recorder, issue, phase }, signal, workspace, produced) {
+async function gateResults({ session, journal, recorder, phase }, signal, workspace, produced) {
     const { plan, commands, clock } = session;
     const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
     const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
-    const notes = gates.some(({ type }) => type === "notes")
-        ? await allNotes(session, journal, issue.number)
-        : new Map();
+    const notes = gates.some(({ type }) => type === "notes") ? await allNotes(session, journal) : new Map();
     return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
 }
 /** Also those that were written in earlier sessions. */
-async function allNotes(session, journal, issue) {
+async function allNotes(session, journal) {
     const notes = new Map();
     for (const [role, kept] of Object.entries(journal.run.notes)) {
         const known = session.notes.get(role);
-        notes.set(role, known ?? (await readArtifact(session.store, issue, kept)).toString("utf8"));
+        notes.set(role, known ?? (await journal.read(kept)).toString("utf8"));
     }
     for (const [role, text] of session.notes)
         notes.set(role, text);
@@ -52337,6 +52345,8 @@ async function conflictOf(task, workspace, mark) {
     const message = `While this was being done, another task changed the same files: ${listed.join(", ")}. They are in the workspace as that one left them; do the work on top of that.`;
     const { acp_state } = journal.run;
     const id = conflictId(task);
+    // It was done on top of what is no longer there.
+    journal.forgetTask(id);
     journal.keep({
         acp_state: {
             ...acp_state,
@@ -52731,7 +52741,7 @@ async function endTask(task, signal, workspace, result, { output, release }) {
         output: failure ? null : JSON.stringify(output),
         release,
     });
-    logEnd(task, gates, failure);
+    logGates(task, gates);
     if (failure)
         throw new errors/* CrunchError */.s(failure);
     return head ?? workspace.baseSha;
@@ -52778,16 +52788,13 @@ async function unfinishedWork({ session, journal, issue, plan, kind }, left, fai
         return null;
     return capturePartialWork(session, { issue: issue.number, run: journal.run }, plan, left);
 }
-function logEnd({ session: { log }, issue, phase }, gates, failure) {
+function logGates({ session: { log }, issue, phase }, gates) {
     const about = { issue: issue.number, phase };
     for (const { name, status, summary } of gates)
         log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
-    if (failure)
-        log.info(`${phase}: ${failure.message}`, { event: "task_failed", ...about });
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/task-work.js
-
 
 
 
@@ -52917,13 +52924,13 @@ function reportedResult({ recorder, phase, name, journal }) {
         progress: journal.unfinished(taskKey(phase, name))?.progress ?? [],
     };
 }
-async function notesFor({ session, journal, issue, role }) {
+async function notesFor({ session, journal, role }) {
     const known = session.notes.get(role);
     if (known !== undefined)
         return known;
     const { notes } = journal.run;
     const kept = Object.hasOwn(notes, role) ? notes[role] : undefined;
-    return kept ? (await readArtifact(session.store, issue.number, kept)).toString("utf8") : null;
+    return kept ? (await journal.read(kept)).toString("utf8") : null;
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/hands.js
@@ -53264,6 +53271,7 @@ function gaveWay(issue, latest) {
 ;// CONCATENATED MODULE: ./lib/engine/journal-parts.js
 
 
+const journal_parts_nothing = { note: null, metadata: {}, duration_ms: 0 };
 function saidBy(response) {
     if (response === "approve")
         return "approved";
@@ -53326,14 +53334,16 @@ function workMsOf(plan, name) {
 
 
 
-const journal_nothing = { note: null, metadata: {}, duration_ms: 0 };
+
 /** Makes checkpoints of a run on an issue: what its events say, with code, outputs, notes, agents and the lease. */
 class Journal {
     session;
     start;
     #run;
     #files = [];
-    #own = journal_nothing;
+    /** Those of the checkpoint that is just being stored. */
+    #storing = [];
+    #own = journal_parts_nothing;
     #codeCommitted;
     #unfinished;
     #endings = new Map();
@@ -53358,6 +53368,12 @@ class Journal {
     }
     say(own) {
         this.#own = { ...this.#own, ...own, metadata: { ...this.#own.metadata, ...own.metadata } };
+    }
+    /** The bytes of an artifact, also of one that the next checkpoint will be the first to have. */
+    async read(artifact) {
+        const path = artifactPath(artifact.hash);
+        const own = [...this.#storing, ...this.#files].find((file) => file.path === path);
+        return own?.content ?? readArtifact(this.session.store, this.start.issue, artifact);
     }
     unfinished(key) {
         return this.#unfinished.get(key) ?? null;
@@ -53421,6 +53437,9 @@ class Journal {
                 this.#end(taskKey(event.phase, event.task));
         }
     }
+    forgetTask(key) {
+        this.#unfinished.delete(key);
+    }
     /** What a phase left unfinished is not taken up. */
     forget(phase) {
         for (const key of this.#unfinished.keys())
@@ -53455,6 +53474,7 @@ class Journal {
             : null;
         const run = { ...(fresh ?? latest), ...this.#run };
         const { files, own } = this.#take();
+        this.#storing = files;
         const next = { ...fresh, ...this.#run, ...this.#complete(change(run), latest), ...own };
         const checkpoint = fresh && latest === null ? create_firstCheckpoint(fresh, next, maker) : journal_nextOf(latest, next, session);
         const head = this.#run.issue_snapshot.head_sha;
@@ -53465,12 +53485,13 @@ class Journal {
         if (committed.status === "gave_way")
             throw gaveWay(start.issue, committed.latest);
         this.#codeCommitted = head;
+        this.#storing = [];
         return committed.checkpoint;
     }
     #take() {
         const taken = { files: this.#files, own: this.#own };
         this.#files = [];
-        this.#own = journal_nothing;
+        this.#own = journal_parts_nothing;
         return taken;
     }
     #complete(change, latest) {
@@ -53505,6 +53526,37 @@ function journal_nextOf(latest, change, { maker }) {
     if (!latest)
         throw new Error("a run that goes on has a checkpoint");
     return create_nextCheckpoint(latest, change, maker);
+}
+
+;// CONCATENATED MODULE: ./lib/engine/log-events.js
+/** Writes to the log what happens to the phases of an issue's run. */
+function createEventLog(log, clock, issue) {
+    const begun = new Map();
+    function ended(phase, outcome, detail) {
+        const now = clock.now().getTime();
+        const duration_ms = Math.max(0, now - (begun.get(phase) ?? now));
+        const fields = { event: "phase_ended", issue, phase, outcome, duration_ms };
+        log.info(`${phase} ${outcome}${detail === "" ? "" : `: ${detail}`}`, fields);
+    }
+    return (event) => {
+        switch (event.type) {
+            case "phase:started":
+                begun.set(event.phase, clock.now().getTime());
+                return;
+            case "phase:succeeded":
+                if (begun.has(event.phase))
+                    ended(event.phase, "succeeded", "");
+                return;
+            case "phase:skipped":
+                ended(event.phase, "skipped", event.reason);
+                return;
+            case "phase:failed":
+                ended(event.phase, "failed", event.error.message);
+                return;
+            case "phase:retrying":
+                ended(event.phase, "failed", `${event.error.message}; the next try is at ${event.retry_at}`);
+        }
+    };
 }
 
 ;// CONCATENATED MODULE: ./lib/engine/opening.js
@@ -53577,6 +53629,7 @@ function projectionsOfRestart({ projections }, snapshot) {
 
 
 
+
 /** Runs a workflow on an issue until it waits for somebody, is over or has to stop. */
 async function runOnIssue(session, view, start) {
     const { latest, issue, step, event, actor } = start;
@@ -53589,7 +53642,11 @@ async function runOnIssue(session, view, start) {
     };
     const { workflow, maxAttempts } = session.plan;
     const definition = compile(workflow, maxAttempts, createHands(run));
-    const onEvent = (told) => journal.hears(told);
+    const logEvent = createEventLog(session.log, session.clock, issue.number);
+    const onEvent = (told) => {
+        journal.hears(told);
+        logEvent(told);
+    };
     const commit = journal.commit.bind(journal);
     const now = () => session.clock.now();
     const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
@@ -60997,8 +61054,8 @@ __nccwpck_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __nccwpck_require__(3218);
-// EXTERNAL MODULE: ./lib/app/handle-event.js + 119 modules
-var handle_event = __nccwpck_require__(376);
+// EXTERNAL MODULE: ./lib/app/handle-event.js + 121 modules
+var handle_event = __nccwpck_require__(6233);
 // EXTERNAL MODULE: ./lib/engine/lease.js
 var lease = __nccwpck_require__(6208);
 // EXTERNAL MODULE: ./lib/engine/standing.js
@@ -61156,7 +61213,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4819);
 /* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(7601);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(376);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(6233);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_13__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(452);
 /* harmony import */ var _redact_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(5078);

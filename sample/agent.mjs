@@ -17,8 +17,24 @@ const KNOWN_FIX = `  if (!/^(\\d+(ms|s|m|h|d))+$/.test(text)) throw new TypeErro
 `;
 
 const BY = "Written by the sample agent, a script and not a model.";
-const SECTIONS = ["Patterns Discovered", "Gotchas Encountered", "Key Decisions", "Status"];
-const PHASES = { enrich, implementing, validation, docs };
+const SECTIONS = ["Patterns Discovered", "Gotchas Encountered", "Key Decisions", "Observations", "Status"];
+/** The phases of the three presets. A team's smaller phases are done by writing down what there is to say. */
+const PHASES = {
+  ...{ enrich, implementing, validation, docs },
+  ...{
+    intake: say,
+    planning: enrich,
+    data: say,
+    arch: say,
+    security: say,
+    develop: implementing,
+    qa: validation,
+  },
+  ...{ review: say, hygiene: say },
+  ...{ implementation, "code-review": say, reflection: say },
+};
+/** What specialists call the step that they have completed. */
+const STEPS = { implementation: "implementation", "code-review": "review", reflection: "reflection" };
 
 /** A failure that a person can read; anything else thrown here is a defect of this script. */
 class SampleAgentError extends Error {}
@@ -31,7 +47,8 @@ const notes = await openNotes(variable("CRUNCH_NOTES"), context.phase);
 
 try {
   if (context.protocol !== 1) throw new SampleAgentError(`I know protocol 1, this is ${context.protocol}.`);
-  const work = Object.hasOwn(PHASES, context.phase) ? PHASES[context.phase] : null;
+  const own = Object.hasOwn(PHASES, context.phase) ? PHASES[context.phase] : null;
+  const work = context.task.kind === "vote" ? vote : own;
   const phases = Object.keys(PHASES).join(", ");
   if (!work) throw new SampleAgentError(`I know the phases ${phases}, and not ${context.phase}.`);
   await mkdir(output, { recursive: true });
@@ -40,6 +57,7 @@ try {
     await notes.add("Gotchas Encountered", `Attempt before: ${context.previous.error}`);
   const result = await work();
   await notes.status(`done. ${result.summary}`);
+  if (Object.hasOwn(STEPS, context.phase)) await notes.completed(STEPS[context.phase]);
   await writeResult(result);
   await step("Done", 100);
 } catch (error) {
@@ -84,6 +102,35 @@ async function enrich() {
     outputs: [outputFile("spec", "spec.md", "The specification")],
     acceptance_criteria: { "The specification names the files to change": true },
   };
+}
+
+/** Where one agent does all: it plans first. */
+async function implementation() {
+  await enrich();
+  await notes.add("Gotchas Encountered", "Only the first part of a text was read, and the rest was ignored");
+  return implementing();
+}
+
+/** Says what there is to say about the work so far, which is little for a script. */
+async function say() {
+  const { name, does, role } = context.task;
+  const what = name === "work" ? context.phase : `${context.phase}, ${name}`;
+  await step(`Looking at the work (${what})`, 30);
+  const files = (await filesOf(workspace)).filter((path) => path.endsWith("js"));
+  await step("Writing it down", 70);
+  const file = `${context.phase}${name === "work" ? "" : `-${name}`}.md`;
+  const page = [`# ${what}`, BY, `As ${role}, which ${does}, it read these files:`, list(files)];
+  await writeFile(join(output, file), `${page.join("\n\n")}\n`);
+  await notes.add("Observations", `Read ${files.length} files and found nothing to object to`);
+  return {
+    summary: `Read ${files.length} files.`,
+    outputs: [outputFile(context.phase, file, `What ${role} said`)],
+  };
+}
+
+async function vote() {
+  await step(`Voting as ${context.task.role}`, 50);
+  return { summary: "It is as it was said to be.", vote: "approve" };
 }
 
 async function implementing() {
@@ -242,6 +289,12 @@ async function openNotes(path, phase) {
       if (!lines.get(name).includes(line)) lines.get(name).push(line);
       await save();
     },
+    /** In the words that the gates on notes look for. */
+    async completed(name) {
+      const others = lines.get("Status").filter((line) => !/^(Step completed|Verdict)/.test(line));
+      lines.set("Status", [...others, `Step completed: ${name}`, "Verdict: APPROVED"]);
+      await save();
+    },
     async status(text) {
       const others = lines.get("Status").filter((line) => !line.startsWith(`${phase}: `));
       lines.set("Status", [...others, `${phase}: ${oneLine(text)}`]);
@@ -256,12 +309,13 @@ async function step(message, percent) {
   await pause(pace);
 }
 
-async function writeResult({ summary, outputs = [], acceptance_criteria = {} }) {
+async function writeResult({ summary, outputs = [], acceptance_criteria = {}, vote }) {
   const result = {
     summary: `${summary} (${BY})`,
     outputs,
     token_usage: { input: 0, output: 0 },
     acceptance_criteria,
+    vote,
   };
   await writeFile(variable("CRUNCH_RESULT"), JSON.stringify(result));
 }

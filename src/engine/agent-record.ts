@@ -2,7 +2,7 @@ import type { Checkpoint } from "../checkpoint/schema.js";
 import type { AgentProgress, AgentResult, FileChange } from "../ports.js";
 import { artifactOf } from "./artifacts.js";
 import type { IssueTask } from "./issue-task.js";
-import type { Carried } from "./journal.js";
+import type { Carried } from "./journal-parts.js";
 import type { Produced } from "./judgement.js";
 import { artifactsOf } from "./outputs.js";
 import { onlyTask } from "./plan.js";

@@ -23,6 +23,8 @@ export async function conflictOf(
   const message = `While this was being done, another task changed the same files: ${listed.join(", ")}. They are in the workspace as that one left them; do the work on top of that.`;
   const { acp_state } = journal.run;
   const id = conflictId(task);
+  // It was done on top of what is no longer there.
+  journal.forgetTask(id);
   journal.keep({
     acp_state: {
       ...acp_state,

@@ -1,6 +1,5 @@
 import { messageOf } from "../errors.js";
 import type { Workspace } from "../ports.js";
-import { readArtifact } from "./artifacts.js";
 import type { Journal } from "./journal.js";
 import type { Session } from "./session.js";
 
@@ -43,7 +42,7 @@ export function createFolders(session: Session, journal: Journal, issue: number)
     taken.add(workspace);
     const files = [];
     for (const artifact of Object.values(journal.run.artifacts)) {
-      const content = await readArtifact(session.store, issue, artifact);
+      const content = await journal.read(artifact);
       files.push({ path: `${outputFolder}/${artifact.path}`, content });
     }
     if (files.length > 0) await workspace.seed(files);

@@ -3,7 +3,6 @@ import { messageOf } from "../errors.js";
 import type { Gate, GateContext } from "../gates/gate.js";
 import type { Clock, Workspace } from "../ports.js";
 import { phasesInOrder } from "../workflow/workflow.js";
-import { readArtifact } from "./artifacts.js";
 import type { IssueRun } from "./issue-task.js";
 import type { Journal } from "./journal.js";
 import type { Produced } from "./judgement.js";
@@ -46,7 +45,7 @@ export async function evaluateGates(
 
 /** What the gates of a phase say of the files in a folder, and of what the phase gave. */
 export async function gateResults(
-  { session, journal, recorder, issue, phase }: IssueRun & { readonly phase: string },
+  { session, journal, recorder, phase }: IssueRun & { readonly phase: string },
   signal: AbortSignal,
   workspace: Pick<Workspace, "directory">,
   produced: Produced,
@@ -54,22 +53,16 @@ export async function gateResults(
   const { plan, commands, clock } = session;
   const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
   const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
-  const notes = gates.some(({ type }) => type === "notes")
-    ? await allNotes(session, journal, issue.number)
-    : new Map();
+  const notes = gates.some(({ type }) => type === "notes") ? await allNotes(session, journal) : new Map();
   return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
 }
 
 /** Also those that were written in earlier sessions. */
-async function allNotes(
-  session: Session,
-  journal: Journal,
-  issue: number,
-): Promise<ReadonlyMap<string, string>> {
+async function allNotes(session: Session, journal: Journal): Promise<ReadonlyMap<string, string>> {
   const notes = new Map<string, string>();
   for (const [role, kept] of Object.entries(journal.run.notes)) {
     const known = session.notes.get(role);
-    notes.set(role, known ?? (await readArtifact(session.store, issue, kept)).toString("utf8"));
+    notes.set(role, known ?? (await journal.read(kept)).toString("utf8"));
   }
   for (const [role, text] of session.notes) notes.set(role, text);
   return notes;

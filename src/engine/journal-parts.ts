@@ -1,6 +1,48 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
+import type { FileChange } from "../ports.js";
 import { taskKey } from "../workflow/replay.js";
 import { onlyTask } from "./plan.js";
+
+/** What a run carries from checkpoint to checkpoint besides what its events say. */
+export type Carried = Pick<
+  Checkpoint,
+  | "issue_snapshot"
+  | "team_state"
+  | "agent_states"
+  | "agent_outputs"
+  | "acp_state"
+  | "files_modified"
+  | "artifacts"
+  | "notes"
+  | "governance_results"
+  | "acceptance_criteria"
+  | "projections"
+>;
+
+/** What a task leaves at its end. It counts together with the event that says so. */
+export interface Ending {
+  readonly change: (run: Carried) => Partial<Carried>;
+  readonly files: readonly FileChange[];
+  readonly unfinished: Unfinished | null;
+  readonly own: Partial<Own>;
+  /** The paths that it changed, in the repo and in the issue's folder. */
+  readonly paths: readonly string[];
+  /** What it came to, as JSON; null when it failed. */
+  readonly output: string | null;
+  readonly release: () => void;
+}
+
+/** What belongs to one checkpoint alone. */
+export type Own = Pick<Checkpoint, "note" | "metadata" | "duration_ms">;
+export const nothing: Own = { note: null, metadata: {}, duration_ms: 0 };
+
+export interface JournalStart {
+  readonly issue: number;
+  readonly latest: Checkpoint | null;
+  readonly carried: Carried;
+  readonly eventKey: string;
+  readonly actor: string;
+}
 
 /** Work of a task that has not ended: its files so far, and what it reported. */
 export type Unfinished = Pick<Checkpoint, "partial_work" | "progress">;

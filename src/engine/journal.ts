@@ -5,57 +5,29 @@ import type { FileChange } from "../ports.js";
 import type { Commit } from "../runtime/recorder.js";
 import { gaveWay } from "../runtime/store-commit.js";
 import { taskKey } from "../workflow/replay.js";
+import { artifactPath, readArtifact } from "./artifacts.js";
 import { withHandled } from "./events.js";
-import { saidBy, type Unfinished, unfinishedOf, withHint } from "./journal-parts.js";
+import {
+  type Carried,
+  type Ending,
+  type JournalStart,
+  nothing,
+  type Own,
+  saidBy,
+  type Unfinished,
+  unfinishedOf,
+  withHint,
+} from "./journal-parts.js";
 import { closingLease, leaseFor } from "./lease.js";
 import { commit, type Session } from "./session.js";
 import { workMsOf } from "./work-time.js";
-
-/** What a run carries from checkpoint to checkpoint besides what its events say. */
-export type Carried = Pick<
-  Checkpoint,
-  | "issue_snapshot"
-  | "team_state"
-  | "agent_states"
-  | "agent_outputs"
-  | "acp_state"
-  | "files_modified"
-  | "artifacts"
-  | "notes"
-  | "governance_results"
-  | "acceptance_criteria"
-  | "projections"
->;
-
-/** What a task leaves at its end. It counts together with the event that says so. */
-export interface Ending {
-  readonly change: (run: Carried) => Partial<Carried>;
-  readonly files: readonly FileChange[];
-  readonly unfinished: Unfinished | null;
-  readonly own: Partial<Own>;
-  /** The paths that it changed, in the repo and in the issue's folder. */
-  readonly paths: readonly string[];
-  /** What it came to, as JSON; null when it failed. */
-  readonly output: string | null;
-  readonly release: () => void;
-}
-
-/** What belongs to one checkpoint alone. */
-type Own = Pick<Checkpoint, "note" | "metadata" | "duration_ms">;
-const nothing: Own = { note: null, metadata: {}, duration_ms: 0 };
-
-export interface JournalStart {
-  readonly issue: number;
-  readonly latest: Checkpoint | null;
-  readonly carried: Carried;
-  readonly eventKey: string;
-  readonly actor: string;
-}
 
 /** Makes checkpoints of a run on an issue: what its events say, with code, outputs, notes, agents and the lease. */
 export class Journal {
   #run: Carried;
   #files: FileChange[] = [];
+  /** Those of the checkpoint that is just being stored. */
+  #storing: readonly FileChange[] = [];
   #own: Own = nothing;
   #codeCommitted: string | null;
   readonly #unfinished: Map<string, Unfinished>;
@@ -86,6 +58,13 @@ export class Journal {
 
   say(own: Partial<Own>): void {
     this.#own = { ...this.#own, ...own, metadata: { ...this.#own.metadata, ...own.metadata } };
+  }
+
+  /** The bytes of an artifact, also of one that the next checkpoint will be the first to have. */
+  async read(artifact: { readonly path: string; readonly hash: string }): Promise<Buffer> {
+    const path = artifactPath(artifact.hash);
+    const own = [...this.#storing, ...this.#files].find((file) => file.path === path);
+    return own?.content ?? readArtifact(this.session.store, this.start.issue, artifact);
   }
 
   unfinished(key: string): Unfinished | null {
@@ -157,6 +136,10 @@ export class Journal {
     }
   }
 
+  forgetTask(key: string): void {
+    this.#unfinished.delete(key);
+  }
+
   /** What a phase left unfinished is not taken up. */
   forget(phase: string): void {
     for (const key of this.#unfinished.keys())
@@ -191,6 +174,7 @@ export class Journal {
         : null;
     const run = { ...(fresh ?? latest), ...this.#run };
     const { files, own } = this.#take();
+    this.#storing = files;
     const next = { ...fresh, ...this.#run, ...this.#complete(change(run as Checkpoint), latest), ...own };
     const checkpoint =
       fresh && latest === null ? firstCheckpoint(fresh, next, maker) : nextOf(latest, next, session);
@@ -201,6 +185,7 @@ export class Journal {
     });
     if (committed.status === "gave_way") throw gaveWay(start.issue, committed.latest);
     this.#codeCommitted = head;
+    this.#storing = [];
     return committed.checkpoint;
   }
 

@@ -2,7 +2,7 @@ import type { Checkpoint, PartialFile } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { FileChange, Workspace } from "../ports.js";
 import { readArtifact, sha256 } from "./artifacts.js";
-import type { Carried } from "./journal.js";
+import type { Carried } from "./journal-parts.js";
 import type { PhasePlan } from "./plan.js";
 import { allowedChanges } from "./publish-policy.js";
 import { fittingFiles } from "./put-budget.js";

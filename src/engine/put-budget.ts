@@ -1,5 +1,5 @@
 import type { FileChange } from "../ports.js";
-import type { Carried } from "./journal.js";
+import type { Carried } from "./journal-parts.js";
 import type { Plan } from "./plan.js";
 
 /** For notes, progress, the error and the index, which are saved in any case. */

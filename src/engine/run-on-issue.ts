@@ -11,6 +11,7 @@ import { createIssueHost, type IssueView, type Place } from "./issue-host.js";
 import type { IssueStart } from "./issue-start.js";
 import type { IssueRun } from "./issue-task.js";
 import { Journal } from "./journal.js";
+import { createEventLog } from "./log-events.js";
 import { openingEvents, openingMoment } from "./opening.js";
 import type { Session } from "./session.js";
 import { startingPoint } from "./starting-point.js";
@@ -35,7 +36,11 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
     maxAttempts,
     createHands(run as IssueRun),
   );
-  const onEvent = (told: RunEvent) => journal.hears(told);
+  const logEvent = createEventLog(session.log, session.clock, issue.number);
+  const onEvent = (told: RunEvent) => {
+    journal.hears(told);
+    logEvent(told);
+  };
   const commit = journal.commit.bind(journal);
   const now = () => session.clock.now();
   const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);

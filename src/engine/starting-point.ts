@@ -1,7 +1,7 @@
 import { emptyRun } from "../checkpoint/create.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import type { IssueStart } from "./issue-start.js";
-import type { Carried } from "./journal.js";
+import type { Carried } from "./journal-parts.js";
 import type { Session } from "./session.js";
 import { snapshotOf, snapshotOfRestart } from "./snapshot.js";
 

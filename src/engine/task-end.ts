@@ -80,7 +80,7 @@ export async function endTask(
     output: failure ? null : JSON.stringify(output),
     release,
   });
-  logEnd(task, gates, failure);
+  logGates(task, gates);
   if (failure) throw new CrunchError(failure);
   return head ?? workspace.baseSha;
 }
@@ -132,13 +132,8 @@ async function unfinishedWork(
   return capturePartialWork(session, { issue: issue.number, run: journal.run }, plan, left);
 }
 
-function logEnd(
-  { session: { log }, issue, phase }: IssueTask,
-  gates: readonly GateResult[],
-  failure: Failure | null,
-): void {
+function logGates({ session: { log }, issue, phase }: IssueTask, gates: readonly GateResult[]): void {
   const about = { issue: issue.number, phase };
   for (const { name, status, summary } of gates)
     log.info(`gate ${name} ${status}: ${summary}`, { event: "gate", ...about, gate: name, status });
-  if (failure) log.info(`${phase}: ${failure.message}`, { event: "task_failed", ...about });
 }

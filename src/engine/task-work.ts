@@ -4,7 +4,6 @@ import type { StateOf } from "../workflow/define-workflow.js";
 import type { TaskContext } from "../workflow/definition.js";
 import { taskKey } from "../workflow/replay.js";
 import { agentContext } from "./agent-context.js";
-import { readArtifact } from "./artifacts.js";
 import { conflictOf, onTop, resolved, tooManyConflicts } from "./conflicts.js";
 import type { IssueTask } from "./issue-task.js";
 import { createMidwaySaver } from "./midway-saver.js";
@@ -165,10 +164,10 @@ function reportedResult({ recorder, phase, name, journal }: IssueTask): AgentRes
   };
 }
 
-async function notesFor({ session, journal, issue, role }: IssueTask): Promise<string | null> {
+async function notesFor({ session, journal, role }: IssueTask): Promise<string | null> {
   const known = session.notes.get(role);
   if (known !== undefined) return known;
   const { notes } = journal.run;
   const kept = Object.hasOwn(notes, role) ? notes[role] : undefined;
-  return kept ? (await readArtifact(session.store, issue.number, kept)).toString("utf8") : null;
+  return kept ? (await journal.read(kept)).toString("utf8") : null;
 }

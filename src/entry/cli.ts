@@ -8,6 +8,14 @@ const program = new Command("crunch")
   .description("Makes long agent work on a GitHub issue durable.")
   .version(packageVersion());
 
+interface StartFlags {
+  readonly once: boolean;
+  readonly port: number;
+  readonly pace: number;
+  readonly kill?: string;
+  readonly workflow: "crunch" | "orchestrator" | "dev-loop";
+}
+
 program
   .command("start")
   .description("try Crunch: an embedded GitHub with a sample repo, the bot, and an agent that is a script")
@@ -15,15 +23,15 @@ program
   .option("--port <number>", "port of the embedded GitHub (default: any free one)", portNumber, 0)
   .option("--pace <ms>", "how long the sample agent rests between its steps", milliseconds, 120)
   .addOption(
-    new Option(
-      "--kill <phase>",
-      "kill the bot with SIGKILL in the middle of this phase, and watch it go on",
-    ).choices(["enrich", "implementing", "validation", "docs"]),
+    new Option("--workflow <name>", "the workflow to show")
+      .choices(["crunch", "orchestrator", "dev-loop"])
+      .default("crunch"),
   )
-  .action(async (options: { once: boolean; port: number; pace: number; kill?: string }) => {
+  .option("--kill <phase>", "kill the bot with SIGKILL in the middle of this phase, and watch it go on")
+  .action(async (options: StartFlags) => {
     const { start } = await import("./start/start.js");
-    const { once, port, pace: paceMs, kill: killIn = null } = options;
-    process.exitCode = await start({ once, port, paceMs, killIn });
+    const { once, port, pace: paceMs, kill: killIn = null, workflow } = options;
+    process.exitCode = await start({ once, port, paceMs, killIn, workflow });
   });
 
 program

@@ -13,6 +13,9 @@ const marks = {
   warning: colors.yellow("!"),
 } as const;
 
+/** How a phase may end. */
+const endMarks: Readonly<Record<string, string>> = { succeeded: marks.passed, skipped: marks.progress };
+
 export interface Terminal {
   say(text?: string): void;
   /** A line with the time since the start. */
@@ -62,7 +65,8 @@ export function createTerminal(write: (text: string) => void): Terminal {
           at(marks.checkpoint, `  ${line.id} ${colors.dim(`${line.type} ${line.trigger}`)}`);
         break;
       case "phase_ended": {
-        const mark = line.outcome === "succeeded" ? marks.passed : marks.failed;
+        const outcome = String(line.outcome);
+        const mark = endMarks[outcome] ?? marks.failed;
         at(mark, `${colors.bold(text)}${added}`);
         break;
       }

@@ -11,13 +11,13 @@ interface Ended {
   readonly seconds: number;
 }
 
-function startOnce(env: Readonly<Record<string, string>>): Promise<Ended> {
+function startOnce(env: Readonly<Record<string, string>>, ...flags: readonly string[]): Promise<Ended> {
   const began = Date.now();
   return new Promise((resolve) => {
     const options = { env: { ...process.env, ...env, NO_COLOR: "1" }, timeout: 90_000 };
     const child = execFile(
       process.execPath,
-      [cli, "start", "--once", "--pace", "0"],
+      [cli, "start", "--once", "--pace", "0", ...flags],
       options,
       (_, out, err) =>
         resolve({ code: child.exitCode ?? -1, output: out + err, seconds: (Date.now() - began) / 1000 }),
@@ -38,6 +38,29 @@ describe.concurrent("crunch start --once", () => {
     expect(output).not.toContain("Not done");
     expect(code).toBe(0);
     expect(seconds).toBeLessThan(60);
+  });
+
+  it.each([
+    ["orchestrator", "data", /plan-consensus +succeeded[\s\S]*develop +succeeded.* tests passed/],
+    ["dev-loop", "code-review", /code-review +succeeded +2 .*review notes passed/],
+  ])(
+    "shows the workflow %s too, with a bot that is killed on the way",
+    {
+      timeout: 90_000,
+    },
+    async (workflow, phase, shown) => {
+      const { code, output } = await startOnce({}, "--workflow", workflow, "--kill", phase);
+      expect(output).toMatch(shown);
+      expect(output).toMatch(/\d+ checkpoints, every parent and hash verified/);
+      expect(output).toMatch(new RegExp(`done again +${phase} \\(attempt 2\\)`));
+      expect(code).toBe(0);
+    },
+  );
+
+  it("refuses to be killed in a phase that there is none of", async () => {
+    const { code, output } = await startOnce({}, "--kill", "enrihc");
+    expect(output).toContain('No agent works in a phase "enrihc" of crunch');
+    expect(code).toBe(1);
   });
 
   it("exits with 1 and the reason where the gate's command can't run", { timeout: 90_000 }, async () => {

@@ -2,7 +2,14 @@ import { createGitHubStore } from "../../adapters/github/checkpoint-store.js";
 import { createClient } from "../../adapters/github/client.js";
 import { verifyChain } from "../../app/verify-chain.js";
 import { type EmbeddedGitHub, startEmbeddedGitHub } from "../../embedded-github/index.js";
-import { sampleFiles, sampleIssue, sampleOwner, sampleRepo } from "./sample.js";
+import {
+  firstLabelOf,
+  type SampleWorkflow,
+  sampleFiles,
+  sampleIssue,
+  sampleOwner,
+  sampleRepo,
+} from "./sample.js";
 
 const names = { owner: sampleOwner, repo: sampleRepo };
 
@@ -10,23 +17,26 @@ const names = { owner: sampleOwner, repo: sampleRepo };
 export interface SampleGitHub {
   readonly github: EmbeddedGitHub;
   readonly web: string;
+  /** The label that begins the workflow. */
+  readonly firstLabel: string;
   openIssue(): Promise<{ readonly number: number; readonly title: string }>;
   label(issue: number, label: string): Promise<void>;
   verify(issue: number): ReturnType<typeof verifyChain>;
   pullRequest(): Promise<number | null>;
 }
 
-export async function startSampleGitHub(port: number): Promise<SampleGitHub> {
+export async function startSampleGitHub(port: number, workflow: SampleWorkflow): Promise<SampleGitHub> {
   const github = await startEmbeddedGitHub({
     ...names,
     port,
-    files: sampleFiles(),
+    files: sampleFiles(workflow),
     people: { rita: "read" },
   });
   const octokit = createClient({ baseUrl: github.url, token: github.tokenFor(sampleOwner) });
   return {
     github,
     web: `${github.url}/${sampleOwner}/${sampleRepo}`,
+    firstLabel: firstLabelOf(workflow),
     async openIssue() {
       const { data } = await octokit.issues.create({ ...names, ...sampleIssue() });
       return { number: data.number, title: data.title };

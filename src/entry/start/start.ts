@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import colors from "picocolors";
+import { CrunchError } from "../../errors.js";
 import { createTerminal, type Terminal } from "../terminal.js";
-import { sampleOwner, sampleRepo } from "./sample.js";
+import { type SampleWorkflow, sampleOwner, sampleRepo, workingPhases } from "./sample.js";
 import { type SampleGitHub, startSampleGitHub } from "./sample-github.js";
 import { keptAndDoneAgain, summaryTable } from "./summary.js";
 import { startWatchedBot } from "./watched-bot.js";
@@ -13,13 +14,15 @@ export interface StartOptions {
   readonly port: number;
   readonly paceMs: number;
   readonly killIn: string | null;
+  readonly workflow: SampleWorkflow;
 }
 
 /** Shows the main job on an embedded GitHub, from a label to a pull request. Returns the exit code. */
 export async function start(options: StartOptions): Promise<number> {
+  refuseUnknownPhase(options);
   const terminal = createTerminal((text) => process.stdout.write(text));
   const folder = mkdtempSync(join(tmpdir(), "crunch-start-"));
-  const sample = await startSampleGitHub(options.port);
+  const sample = await startSampleGitHub(options.port, options.workflow);
   try {
     terminal.say(`\n${colors.bold("Crunch")} on an embedded GitHub: ${colors.underline(sample.web)}`);
     terminal.say(
@@ -30,6 +33,17 @@ export async function start(options: StartOptions): Promise<number> {
     await sample.github.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Before anything starts: it would wait for that phase for ever. */
+function refuseUnknownPhase({ killIn, workflow }: StartOptions): void {
+  const known = workingPhases(workflow);
+  if (killIn === null || known.includes(killIn)) return;
+  throw new CrunchError({
+    code: "unknown_phase",
+    message: `No agent works in a phase ${JSON.stringify(killIn)} of ${workflow}.`,
+    hint: `Phases to kill the bot in: ${known.join(", ")}.`,
+  });
 }
 
 async function watchRun(
@@ -53,8 +67,8 @@ async function watchRun(
     const ending = bot.ending(number);
     // The count begins here: what follows is Crunch's own, but for the label itself.
     github.requests.reset();
-    await sample.label(number, "state:enrich");
-    terminal.person(`${sampleOwner} added the label ${colors.bold("state:enrich")}`);
+    await sample.label(number, sample.firstLabel);
+    terminal.person(`${sampleOwner} added the label ${colors.bold(sample.firstLabel)}`);
     const ended = await ending;
     const isWhole = await summarize(sample, number, github.requests.count() - 1, options, terminal);
     if (ended.status === "not done") terminal.say(`\n${colors.red(`Not done: ${ended.reason}`)}`);
