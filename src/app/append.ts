@@ -22,18 +22,20 @@ export interface Addition {
 /**
  * Adds a checkpoint that a person asked for on top of whatever is the latest. It may come in between those of a
  * working session, whose next one is then put on top of it. Null when there is no chain; `held` when somebody has begun
- * to work on the run meanwhile.
+ * to work on the run meanwhile; `void` when the addition itself makes no sense on top of what is the latest by then.
  */
 export async function append(
   handling: Handling,
-  addition: (latest: Checkpoint) => Promise<Addition>,
-): Promise<Checkpoint | "held" | null> {
+  addition: (latest: Checkpoint) => Promise<Addition | "void">,
+): Promise<Checkpoint | "held" | "void" | null> {
   const { deps, sessionId, event, store } = handling;
   const maker = { now: () => deps.clock.now(), randomHex, sessionId };
   for (let tries = 0; tries < mostTries; tries++) {
     const latest = await readLatest(store, deps.code, event);
     if (!latest) return null;
-    const { change, parent, options, isBeside = false } = await addition(latest);
+    const added = await addition(latest);
+    if (added === "void") return added;
+    const { change, parent, options, isBeside = false } = added;
     // Anything else would take the run away from whoever works.
     const isHeld = await isHeldByAnother(latest, sessionId, deps.clock, deps.liveness);
     if (isHeld && !isBeside) return "held";

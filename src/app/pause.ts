@@ -22,7 +22,7 @@ export async function pauseForAnswer(
           pause: { kind: "stale", ...seen.mark },
         },
       }));
-  if (asked === "held") return "gave_way";
+  if (asked === "held" || asked === "void") return "gave_way";
   if (!asked) return { status: "ignored", reason: "no run has begun" };
   const text = renderStale(freshness);
   await replyOnce(deps, event.issue, `${asked.checkpoint_id} ${event.key}`, text);

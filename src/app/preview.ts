@@ -1,5 +1,6 @@
 import { planRollback } from "../checkpoint/rollback.js";
 import { currentStanding } from "../engine/situation.js";
+import { nextPhaseOf } from "../engine/standing.js";
 import { renderPreview } from "../render/preview.js";
 import { phasesInOrder } from "../workflow/workflow.js";
 import { findCheckpoint } from "./find-checkpoint.js";
@@ -13,10 +14,13 @@ export async function answerPreview(handling: Handling, id: string | null): Prom
   const found = await findCheckpoint(handling, id ?? "latest");
   if (found.status === "refused") return found.outcome;
   const { checkpoint } = found;
-  const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
+  const { workflow, layout } = loaded.plan;
+  const order = phasesInOrder(workflow).map(({ name }) => name);
   const isLatest = checkpoint.checkpoint_id === loaded.latest?.checkpoint_id;
   const plan =
-    loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order, loaded.plan.layout) : null;
+    loaded.latest && !isLatest
+      ? planRollback(loaded.latest, checkpoint, order, layout, nextPhaseOf(workflow))
+      : null;
   const text = renderPreview({
     checkpoint,
     phase: plan?.phase ?? currentStanding(situation).phase,

@@ -3,6 +3,7 @@ import { changeFor } from "../checkpoint/moments/index.js";
 import type { RollbackPlan } from "../checkpoint/rollback.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { closingLease } from "../engine/lease.js";
+import { nextPhaseOf } from "../engine/standing.js";
 import { renderRollback } from "../render/rollback.js";
 import { phasesInOrder } from "../workflow/workflow.js";
 import { type Addition, append } from "./append.js";
@@ -26,7 +27,7 @@ export async function rollBack(handling: Handling, id: string): Promise<Outcome 
     undo = latest.checkpoint_id;
     return addition(handling, latest, target);
   });
-  if (rolledBack === "held") return "gave_way";
+  if (rolledBack === "held" || rolledBack === "void") return "gave_way";
   if (!rolledBack) return { status: "ignored", reason: "no run has begun" };
   const shown = await showNow(handling, rolledBack, loaded.issue, "set");
   const text = renderRollback({ target, checkpoint: rolledBack, undo });
@@ -38,14 +39,15 @@ async function addition(handling: Handling, latest: Checkpoint, target: Checkpoi
   const { deps, loaded, sessionId, store } = handling;
   const order = phasesInOrder(loaded.plan.workflow).map(({ name }) => name);
   const { layout } = loaded.plan;
-  const plan = rollbackPlan(latest, target, order, layout);
+  const nextPhase = nextPhaseOf(loaded.plan.workflow);
+  const plan = rollbackPlan(latest, target, order, layout, nextPhase);
   const code = await restoredCode(handling, latest, target, plan);
   const now = deps.clock.now().toISOString();
   return {
     parent: target.checkpoint_id,
     options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: code.head_sha },
     change: {
-      ...changeFor(latest, { trigger: "rollback", target, order, layout }, now),
+      ...changeFor(latest, { trigger: "rollback", target, order, layout, nextPhase }, now),
       lease: closingLease({ id: sessionId, holder: deps.holder, clock: deps.clock }),
       issue_snapshot: { ...latest.issue_snapshot, ...code },
     },

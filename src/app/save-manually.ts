@@ -13,7 +13,7 @@ export async function saveManually(handling: Handling, note: string | null): Pro
     const kept = { type, outcome, duration_ms, error, metadata, pause, partial_work, progress };
     return { isBeside: true, change: { ...kept, note, trigger: "manual" } };
   });
-  if (!checkpoint || checkpoint === "held") {
+  if (!checkpoint || checkpoint === "held" || checkpoint === "void") {
     throw new CrunchError({
       code: "chain_gone",
       message: "The checkpoints of this issue are gone.",

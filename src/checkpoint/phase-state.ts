@@ -6,6 +6,7 @@ const Time = z.iso.datetime();
 const Count = z.number().int().nonnegative();
 
 export const Failure = z.strictObject({ code: Text, message: Text });
+export type Failure = z.infer<typeof Failure>;
 
 export const PhaseStatus = z.enum(["pending", "running", "waiting", "succeeded", "failed", "skipped"]);
 export type PhaseStatus = z.infer<typeof PhaseStatus>;

@@ -23,6 +23,9 @@ export interface RollbackPlan {
   readonly codeTreeOf: string | null;
 }
 
+/** Where a run with these phases goes on. */
+export type NextPhase = (phases: Phases) => string;
+
 /**
  * `target` may be any checkpoint of the chain, also one newer than a rollback, which undoes that rollback. `order` is
  * the workflow's phases in the order they run, the terminal one last; `layout` tells which folder the chain's own is.
@@ -32,19 +35,24 @@ export function planRollback(
   target: Checkpoint,
   order: readonly string[],
   layout: Pick<Layout, "chain"> = defaultLayout,
+  nextPhase: NextPhase = (phases) =>
+    order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? "",
 ): RollbackPlan {
   const name = target.workflow_state.current_phase;
   if (!order.includes(name)) throw unknownPhase(name);
   const isOver = hasEnded(target);
-  const phases = phasesAt(current.orchestrator_state.phases, target.orchestrator_state.phases, order);
+  const phases = phasesAt(current, target, order);
   const live = filesOf(current, layout);
   const then = filesOf(target, layout);
   return {
     phases,
-    phase: order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? name,
+    phase: nextPhase(phases),
     artifacts: target.artifacts,
     notes: target.notes,
-    partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
+    partialWork: target.partial_work.filter(({ task }) => {
+      const phase = task?.split("/")[0] ?? name;
+      return phase === name ? !isOver && !hasFailed(target) : !isDone(phases[phase]);
+    }),
     restore: [...then.values()]
       .filter(({ path, hash }) => live.get(path)?.hash !== hash)
       .map(({ path, hash }) => ({ path, hash })),
@@ -69,9 +77,10 @@ function hasFailed({ error }: Checkpoint): boolean {
 }
 
 /** What had ended by then has ended; all else is to be done. The terminal phase ends as soon as the run is there. */
-function phasesAt(current: Phases, target: Phases, order: readonly string[]): Phases {
-  const now = new Map(Object.entries(current));
-  const then = new Map(Object.entries(target));
+function phasesAt(current: Checkpoint, target: Checkpoint, order: readonly string[]): Phases {
+  const now = new Map(Object.entries(current.orchestrator_state.phases));
+  const then = new Map(Object.entries(target.orchestrator_state.phases));
+  const waiting = keptQuestions(target);
   // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
   const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
   const states = new Map<string, PhaseState>(dropped);
@@ -80,7 +89,9 @@ function phasesAt(current: Phases, target: Phases, order: readonly string[]): Ph
     const state = then.get(name);
     // A phase that the workflow got only later counts as done where others after it were.
     if (!state && at < last) states.set(name, { ...untouched, status: "skipped" });
-    else states.set(name, state && isDone(state) && at < order.length - 1 ? state : untouched);
+    else if (state && ((isDone(state) && at < order.length - 1) || Object.hasOwn(waiting, name)))
+      states.set(name, state);
+    else states.set(name, hasBegun(state) ? { ...untouched, due: true } : untouched);
   }
   const end = order.at(-1);
   const isAtEnd = order.every((name) => name === end || states.get(name)?.status !== "pending");
@@ -93,6 +104,16 @@ function phasesAt(current: Phases, target: Phases, order: readonly string[]): Ph
 }
 
 const untouched: PhaseState = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
+/** Whatever led there, it was at work or about to begin. */
+const hasBegun = (state: PhaseState | undefined) =>
+  state?.due === true || (state !== undefined && ["running", "waiting", "failed"].includes(state.status));
+
+/** What was asked about work that is done: it is asked still, since the work is not done again. */
+export function keptQuestions({ run_state }: Checkpoint): NonNullable<Checkpoint["run_state"]>["questions"] {
+  const asked = Object.entries(run_state?.questions ?? {});
+  return Object.fromEntries(asked.filter(([, { question }]) => question.purpose === "output"));
+}
+
 const isDone = (state: PhaseState | undefined) =>
   state?.status === "succeeded" || state?.status === "skipped";
 

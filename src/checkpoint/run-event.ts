@@ -37,7 +37,12 @@ export const RunEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("phase:skipped"), phase, reason: Text, next }),
   z.strictObject({ type: z.literal("phase:failed"), phase, error: Failure }),
   /** A person sent the run to a phase: these are as given here from now on. */
-  z.strictObject({ type: z.literal("run:moved"), phases: z.record(Text, PhaseState) }),
+  z.strictObject({
+    type: z.literal("run:moved"),
+    phases: z.record(Text, PhaseState),
+    /** Of these, the tasks that are complete stay so. */
+    keep: z.array(Text).optional(),
+  }),
   /** The session was asked to stop while it worked on it. */
   z.strictObject({ type: z.literal("phase:stopped"), phase }),
   z.strictObject({
@@ -65,7 +70,14 @@ export const RunEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("conflict:started"), phase, task: Text, paths: z.array(Text) }),
   z.strictObject({ type: z.literal("conflict:resolved"), phase, task: Text }),
   z.strictObject({ type: z.literal("state:changed"), set: z.record(Text, z.json()), unset: z.array(Text) }),
-  z.strictObject({ type: z.literal("input:requested"), phase, question: Question, at: Time }),
+  z.strictObject({
+    type: z.literal("input:requested"),
+    phase,
+    question: Question,
+    at: Time,
+    /** The failure that it asks about. */
+    error: Failure.optional(),
+  }),
   z.strictObject({ type: z.literal("input:received"), phase, answer: Answer }),
   /** Nobody has to answer any more: enough people did, or the time was up. */
   z.strictObject({ type: z.literal("input:closed"), phase, response: Text, timed_out: z.boolean() }),

@@ -84,6 +84,8 @@ export const PartialFile = z.strictObject({
   size_bytes: Count,
   /** The task it is of, where several were at work. */
   task: Text.optional(),
+  /** What it was changed on top of: a commit, or for an output the hash it had; `none` for a new one. */
+  base: Text.optional(),
 });
 export type PartialFile = z.infer<typeof PartialFile>;
 

@@ -17,7 +17,8 @@ const begun = [...worked, "human", ...voted];
 
 /** The types of phase that a key is for; one that is not named here is for all. */
 const typesOfKey: Readonly<Record<string, readonly string[]>> = {
-  ...all(begun, ["next", "optional", "guard", "before", "after", "finally", "on_error", "time_limits"]),
+  ...all(begun, ["next", "optional", "guard", "before", "finally", "on_error", "time_limits"]),
+  ...all([...worked, "human"], ["after"]),
   ...all([...worked, ...voted], ["agent", "timeout"]),
   ...all(worked, ["role", "writes", "gates", "update", "parallel"]),
   ...all(["agent"], ["for_each", "until"]),

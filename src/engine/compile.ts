@@ -79,11 +79,12 @@ function definitionOf(name: string, shape: PhaseShape, hands: Hands): Definition
 }
 
 function workerOf(name: string, shape: Worker, common: object, hands: Hands): Definition {
-  const { ask, parallel } = shape;
+  // Each is a process and a folder of its own.
+  const { ask, parallel = 4 } = shape;
   const isOne = !hasManyTasks(shape);
   const worker = {
     ...common,
-    ...defined({ parallel }),
+    parallel,
     after: async (_: unknown, { signal }: { signal: AbortSignal }) => {
       if (!isOne) await hands.gates(name, signal);
       await hands.hooks(name, shape.after ?? [], signal);

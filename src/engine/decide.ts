@@ -8,7 +8,7 @@ import { onReply } from "./on-reply.js";
 import { onResume } from "./on-resume.js";
 import { mayDo, refuse } from "./refuse.js";
 import { currentStanding, phasesOf, type Situation } from "./situation.js";
-import { labelFor, pendingPhases, phasesFrom } from "./standing.js";
+import { labelFor, type Phases, pendingPhases, phasesFrom } from "./standing.js";
 
 /** The whole policy of Crunch: from what is known to what is to be done, without doing any of it. */
 export function decide(situation: Situation): Decision {
@@ -107,10 +107,16 @@ function onCommand(situation: Situation, command: Command): Decision {
         { ...pendingPhases(workflow), ...latest?.orchestrator_state.phases },
         workflow.first,
       );
-      const begun = begin(situation, phases, { kind: "next", phase: workflow.first });
+      const begun = begin(situation, withoutFailures(phases), { kind: "next", phase: workflow.first });
       return begun.kind === "run" ? { ...begun, isRestart: true } : begun;
     }
   }
+}
+
+/** A new run knows nothing of what went wrong before. */
+function withoutFailures(phases: Phases): Phases {
+  const clean = Object.entries(phases).map(([name, { failure: _, ...state }]) => [name, state] as const);
+  return Object.fromEntries(clean);
 }
 
 function refusalOfActor(situation: Situation): Decision | null {

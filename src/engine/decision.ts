@@ -57,6 +57,8 @@ export type Decision =
       readonly phases: Phases;
       /** A new run on the same issue, which takes nothing over from the one before. */
       readonly isRestart?: boolean;
+      /** What failed is tried again: tasks that are complete stay so. */
+      readonly again?: boolean;
     }
   | { readonly kind: "pass"; readonly phase: string; readonly phases: Phases; readonly reason: string }
   | {
@@ -76,9 +78,16 @@ export type Decision =
       readonly response: string;
     }
   /** A time has come: for the next try of a phase, or for a question that nobody answered. */
-  | { readonly kind: "proceed"; readonly phase: string; readonly phases: Phases }
+  | { readonly kind: "proceed"; readonly phase: string; readonly phases: Phases; readonly again: true }
   /** An answer that is written down while a session works on something else; that one carries it out. */
-  | { readonly kind: "note"; readonly phase: string; readonly response: string; readonly by: string }
+  | {
+      readonly kind: "note";
+      readonly phase: string;
+      readonly response: string;
+      readonly by: string;
+      /** When the question was asked that it answers. */
+      readonly askedAt: string;
+    }
   | { readonly kind: "give_up"; readonly phase: string; readonly phases: Phases; readonly attempts: number }
   | { readonly kind: "wait"; readonly reason: WaitReason }
   | { readonly kind: "finish" };

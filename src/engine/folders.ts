@@ -11,7 +11,7 @@ export interface Folders {
   giveBack(workspace: Workspace, sha: string): Promise<void>;
   drop(workspace: Workspace): Promise<void>;
   /** The folder that the commands around a phase run in. Its only task gets the same. */
-  reserve(phase: string): Promise<Workspace>;
+  reserve(phase: string): Promise<{ readonly workspace: Workspace; readonly isNew: boolean }>;
   unreserve(phase: string): Promise<void>;
   closeAll(): Promise<void>;
 }
@@ -73,9 +73,12 @@ export function createFolders(session: Session, journal: Journal, issue: number)
     giveBack,
     drop,
     async reserve(phase) {
-      const workspace = reserved.get(phase) ?? (await take());
+      const known = reserved.get(phase);
+      if (known) return { workspace: known, isNew: false };
+      const kept = idle;
+      const workspace = await take();
       reserved.set(phase, workspace);
-      return workspace;
+      return { workspace, isNew: workspace !== kept };
     },
     async unreserve(phase) {
       const workspace = reserved.get(phase);

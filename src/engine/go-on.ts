@@ -5,7 +5,7 @@ import type { Decision } from "./decision.js";
 import { ifFresh } from "./if-fresh.js";
 import { refuse } from "./refuse.js";
 import type { Situation } from "./situation.js";
-import { type Phases, type Standing, standingOf, withPhase } from "./standing.js";
+import { type Phases, readyPhases, type Standing, standingOf, withPhase } from "./standing.js";
 
 /** Goes on from where the run stands. `requested` is the phase a person asked for, which needs no further label. */
 export function goOn(situation: Situation, phases: Phases, requested: string | null): Decision {
@@ -19,33 +19,42 @@ export function goOn(situation: Situation, phases: Phases, requested: string | n
   const pause = latest?.pause ?? null;
   if (pause?.kind === "rollback" && requested === null) return { kind: "wait", reason: "rolled_back" };
   if (isUnlabeled) return { kind: "wait", reason: "label_removed" };
-  const { phase } = standing;
-  if (standing.kind === "waiting_for_person")
-    return isTimeUp(situation)
-      ? ifFresh(situation, { kind: "proceed", phase, phases })
-      : { kind: "wait", reason: "person" };
-  if (standing.kind === "retrying") return retry(situation, phases, standing, requested);
-  if (standing.kind === "waiting_for_label" && requested !== standing.phase)
+  if (standing.kind === "waiting_for_person" || standing.kind === "retrying")
+    return onTime(situation, phases, standing, requested);
+  if (standing.kind === "waiting_for_label" && !readyPhases(workflow, phases).includes(requested ?? ""))
     return { kind: "wait", reason: "label" };
   return ifFresh(situation, begin(situation, phases, standing));
 }
 
-/** Whether a question need not be waited for any longer. */
-function isTimeUp({ latest, now }: Situation): boolean {
+/** Whether a question need not be waited for any longer: it is answered, or its time is up. */
+export function isQuestionOver({ latest, now }: Situation): boolean {
   return Object.values(latest?.run_state?.questions ?? {}).some((asked) => isAnswered(asked, now));
 }
 
-/** At its time, or at once when a person asks for it. */
-function retry(
+/** Nothing is at work: goes on with what has its answer or its time, or, when a person asks for it, with the next try. */
+function onTime(
   situation: Situation,
   phases: Phases,
-  { phase, until }: Extract<Standing, { kind: "retrying" }>,
+  { kind, phase }: Standing,
   requested: string | null,
 ): Decision {
   const { now } = situation;
-  if (requested === null && Date.parse(until) > now.getTime()) return { kind: "wait", reason: "retry" };
-  const due = withPhase(phases, phase, { retry_at: now.toISOString() });
-  return ifFresh(situation, { kind: "proceed", phase, phases: requested === null ? phases : due });
+  const asleep = sleepingPhases(phases);
+  const isDue = asleep.some(({ until }) => Date.parse(until) <= now.getTime());
+  const isAwoken = requested !== null && asleep.length > 0;
+  if (!isDue && !isAwoken && !isQuestionOver(situation))
+    return { kind: "wait", reason: kind === "retrying" ? "retry" : "person" };
+  const awake = asleep.reduce(
+    (all, { name }) => withPhase(all, name, { retry_at: now.toISOString() }),
+    phases,
+  );
+  return ifFresh(situation, { kind: "proceed", phase, phases: isAwoken ? awake : phases, again: true });
+}
+
+export function sleepingPhases(phases: Phases): readonly { readonly name: string; readonly until: string }[] {
+  return Object.entries(phases).flatMap(([name, { status, retry_at: until }]) =>
+    status === "pending" && until !== undefined ? [{ name, until }] : [],
+  );
 }
 
 export function begin(situation: Situation, phases: Phases, standing: Standing): Decision {

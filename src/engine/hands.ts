@@ -2,11 +2,11 @@ import { CrunchError } from "../errors.js";
 import type { Workspace } from "../ports.js";
 import type { HookShape } from "../workflow/shape.js";
 import type { Hands } from "./compile.js";
-import { hasManyTasks } from "./compile-parts.js";
 import { gateResults, mergeResults } from "./gates.js";
 import type { IssueRun, IssueTask } from "./issue-task.js";
 import { gateFailure } from "./judgement.js";
 import { type AgentPlan, onlyTask, type PhasePlan } from "./plan.js";
+import { runsBeside } from "./standing.js";
 import { runIssueTask } from "./task-work.js";
 
 /** Carries out phases on an issue: agents in folders with the repo's files, commands beside them, gates. */
@@ -24,32 +24,41 @@ export function createHands(run: IssueRun): Hands {
     return { plan, agent };
   }
 
-  const preparing = (phase: string) => (folder: Workspace, signal: AbortSignal) =>
-    prepare(phase, folder, signal);
+  const settingUp = (phase: string) => ({
+    setUp: (folder: Workspace, signal: AbortSignal) => setUp(phase, folder, signal),
+    basis: {},
+  });
 
   function taskOf(phase: string, name: string): IssueTask {
     const { plan, agent } = planned(phase, name);
     const shape = workflow.phases[phase];
-    const about = { ...run, phase, name, plan, agent, prepare: preparing(phase) };
+    const about = { ...run, phase, name, plan, agent, ...settingUp(phase) };
     if (shape?.type === "tasks") {
       const { does = "", role = name } = shape.tasks[name] ?? {};
       return { ...about, does, role, kind: "work", isOnly: false };
     }
     if (shape?.type !== "agent") throw new Error(`no agent works in ${phase}`);
-    const { does, role = agent.name, forEach, until } = shape;
+    // Those who work at the same time must not write over each other's notes.
+    const byDefault = runsBeside(workflow, phase) ? `${agent.name}-${phase}` : agent.name;
+    const { does, role = byDefault, forEach, until } = shape;
     const isOnly = forEach === undefined && !until;
     return { ...about, does, role: forEach === undefined ? role : `${role}-${name}`, kind: "work", isOnly };
   }
 
   async function hooks(phase: string, commands: readonly HookShape[], signal: AbortSignal): Promise<void> {
-    if (commands.length > 0) await runIn(await folders.reserve(phase), phase, commands, signal);
+    if (commands.length === 0) return;
+    const { workspace, isNew } = await folders.reserve(phase);
+    // What the commands before it made ready is not in a new folder.
+    if (isNew && commands !== beforeOf(phase)) await setUp(phase, workspace, signal);
+    await runIn(workspace, phase, commands, signal);
   }
 
-  /** Sets up the folder of one task among several, or of the gates after them. */
-  async function prepare(phase: string, folder: Workspace, signal: AbortSignal): Promise<void> {
+  const setUp = (phase: string, folder: Workspace, signal: AbortSignal) =>
+    runIn(folder, phase, beforeOf(phase), signal);
+
+  function beforeOf(phase: string): readonly HookShape[] {
     const shape = workflow.phases[phase];
-    if (!shape || shape.type === "terminal" || !hasManyTasks(shape)) return;
-    await runIn(folder, phase, shape.before ?? [], signal);
+    return (shape?.type !== "terminal" && shape?.before) || [];
   }
 
   async function runIn(
@@ -75,7 +84,7 @@ export function createHands(run: IssueRun): Hands {
         ? [{ path: "", mode: "100644", content: null, status: "modified" } as const]
         : [];
       folder = await folders.take();
-      await prepare(phase, folder, signal);
+      await setUp(phase, folder, signal);
       const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
       const failure = gateFailure(results.filter(({ status }) => status === "failed"));
       journal.keep({
@@ -114,7 +123,7 @@ export function createHands(run: IssueRun): Hands {
       const { plan, agent } = planned(phase, voter);
       const shape = workflow.phases[phase];
       const does = (shape?.type === "consensus" && shape.voters[voter]?.does) || "";
-      const about = { ...run, phase, plan, agent, does, name: voter, role: voter, prepare: preparing(phase) };
+      const about = { ...run, phase, plan, agent, does, name: voter, role: voter, ...settingUp(phase) };
       return runIssueTask({ ...about, kind: "vote", isOnly: false }, { ...context, item: null });
     },
     hooks,

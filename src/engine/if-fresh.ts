@@ -6,9 +6,10 @@ import { withPhase } from "./standing.js";
 
 /** A step is taken only in the world that its checkpoint knew, or when a person has said that the new one is fine. */
 export function ifFresh(situation: Situation, decision: Decision): Decision {
-  const { event, freshness, isAsked } = situation;
+  const { event, freshness, isAsked, latest } = situation;
   // Within a session the next phase works with what it finds: nobody was away.
-  if (freshness === null || event.kind === "continue" || !isStep(decision)) return decision;
+  if (latest === null || freshness === null || event.kind === "continue" || !isStep(decision))
+    return decision;
   const deleted = freshness.findings.find(({ kind }) => kind === "branch_deleted");
   if (deleted) return refuse("branch_deleted", deleted.message.replace(/\.$/, ""));
   const questions = freshness.findings.filter(({ severity }) => severity === "question");

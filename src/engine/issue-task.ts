@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../checkpoint/schema.js";
 import type { Issue, Workspace } from "../ports.js";
 import type { Recorder } from "../runtime/recorder.js";
 import type { StateOf } from "../workflow/define-workflow.js";
@@ -28,8 +29,10 @@ export interface IssueTask extends IssueRun {
   readonly kind: "work" | "vote";
   readonly agent: AgentPlan;
   readonly plan: PhasePlan;
-  /** Makes a folder of its own ready for it. */
-  prepare(workspace: Workspace, signal: AbortSignal): Promise<void>;
+  /** Runs the commands that make a folder ready for it. */
+  setUp(workspace: Workspace, signal: AbortSignal): Promise<void>;
+  /** The outputs as they were when it began. */
+  readonly basis: Checkpoint["artifacts"];
   /** The gates are computed at the end of the only task; of several, after all of them. */
   readonly isOnly: boolean;
 }

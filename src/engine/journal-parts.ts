@@ -39,6 +39,8 @@ export const nothing: Own = { note: null, metadata: {}, duration_ms: 0 };
 export interface JournalStart {
   readonly issue: number;
   readonly latest: Checkpoint | null;
+  /** It takes nothing over from the latest. */
+  readonly isNewRun: boolean;
   readonly carried: Carried;
   readonly eventKey: string;
   readonly actor: string;

@@ -6,6 +6,7 @@ import type { Commit } from "../runtime/recorder.js";
 import { gaveWay } from "../runtime/store-commit.js";
 import { taskKey } from "../workflow/replay.js";
 import { artifactPath, readArtifact } from "./artifacts.js";
+import { Deadlines } from "./deadlines.js";
 import { withHandled } from "./events.js";
 import {
   type Carried,
@@ -18,9 +19,8 @@ import {
   unfinishedOf,
   withHint,
 } from "./journal-parts.js";
-import { closingLease, leaseFor } from "./lease.js";
 import { commit, type Session } from "./session.js";
-import { workMsOf } from "./work-time.js";
+import { hasAfter } from "./work-time.js";
 
 /** Makes checkpoints of a run on an issue: what its events say, with code, outputs, notes, agents and the lease. */
 export class Journal {
@@ -32,8 +32,7 @@ export class Journal {
   #codeCommitted: string | null;
   readonly #unfinished: Map<string, Unfinished>;
   readonly #endings = new Map<string, Ending>();
-  /** When each phase that is at work has to be done. */
-  readonly #deadlines = new Map<string, number>();
+  readonly #deadlines: Deadlines;
   readonly #begunAt = new Map<string, string>();
   /** What tasks have changed in this session, one after the other. */
   readonly #changed: (readonly string[])[] = [];
@@ -43,8 +42,9 @@ export class Journal {
     private readonly start: JournalStart,
   ) {
     this.#run = start.carried;
+    this.#deadlines = new Deadlines(session);
     this.#codeCommitted = start.carried.issue_snapshot.head_sha;
-    this.#unfinished = unfinishedOf(start.latest);
+    this.#unfinished = unfinishedOf(start.isNewRun ? null : start.latest);
   }
 
   get run(): Carried {
@@ -104,31 +104,36 @@ export class Journal {
     switch (event.type) {
       case "phase:started":
         this.#begunAt.set(event.phase, this.session.clock.now().toISOString());
-        this.#deadlines.set(event.phase, this.#now() + workMsOf(this.session.plan, event.phase));
+        this.#deadlines.begin(event.phase);
         return;
       case "phase:succeeded":
       case "phase:failed":
       case "phase:retrying":
       case "phase:stopped":
       case "input:requested":
-        this.#deadlines.delete(event.phase);
+        this.#deadlines.end(event.phase);
         return;
       case "phase:skipped":
-        this.#deadlines.delete(event.phase);
+        this.#deadlines.end(event.phase);
         this.say({ note: event.reason });
         return;
       case "phases:reset":
         for (const phase of event.phases) {
-          this.#deadlines.delete(phase);
+          this.#deadlines.end(phase);
           this.forget(phase);
         }
         return;
       case "run:moved":
-        for (const [phase, { status }] of Object.entries(event.phases))
-          if (status !== "pending") this.forget(phase);
+        for (const phase of Object.keys(event.phases)) if (!event.keep?.includes(phase)) this.forget(phase);
         return;
       case "input:received":
+        // What is done about it is done by this session alone.
+        if (hasAfter(this.session.plan, event.phase)) this.#deadlines.begin(event.phase, 1);
         this.say({ note: `${saidBy(event.answer.response)} by @${event.answer.by}` });
+        return;
+      case "task:started":
+      case "conflict:started":
+        this.#deadlines.begin(event.phase, 1);
         return;
       case "task:completed":
       case "task:failed":
@@ -138,6 +143,10 @@ export class Journal {
 
   forgetTask(key: string): void {
     this.#unfinished.delete(key);
+  }
+
+  isLeaseShort(latest: Checkpoint): boolean {
+    return this.#deadlines.isShort(latest);
   }
 
   /** What a phase left unfinished is not taken up. */
@@ -156,10 +165,6 @@ export class Journal {
     else this.#unfinished.delete(key);
     this.#changed.push(ending.paths);
     ending.release();
-  }
-
-  #now(): number {
-    return this.session.clock.now().getTime();
   }
 
   async commit({ moment, latest, isNewRun, phases, change }: Commit): Promise<Checkpoint> {
@@ -203,7 +208,7 @@ export class Journal {
     const carriedAt = before?.current_phase === state.current_phase ? before.phase_started_at : undefined;
     return {
       ...change,
-      lease: this.#lease(change),
+      lease: change.outcome === "interrupted" ? null : this.#deadlines.lease(),
       ...(change.error && { error: withHint(change.error) }),
       partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) =>
         partial_work.map((file) => ({ ...file, task })),
@@ -218,13 +223,6 @@ export class Journal {
       },
       orchestrator_state: { ...run, handled_events: withHandled(run.handled_events, this.start.eventKey) },
     };
-  }
-
-  /** Held as long as something is at work; then just long enough to show what was committed. */
-  #lease({ outcome }: CheckpointChange) {
-    if (outcome === "interrupted") return null;
-    const last = Math.max(...this.#deadlines.values());
-    return Number.isFinite(last) ? leaseFor(this.session, last - this.#now()) : closingLease(this.session);
   }
 }
 

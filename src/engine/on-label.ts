@@ -5,7 +5,7 @@ import { goOn } from "./go-on.js";
 import { ifStillAsked } from "./if-fresh.js";
 import { refuse } from "./refuse.js";
 import { phasesOf, type Situation } from "./situation.js";
-import { labelFor, phasesFrom, standingOf } from "./standing.js";
+import { labelFor, phasesFrom, readyPhases, standingOf } from "./standing.js";
 
 export function onLabel(situation: Situation, label: string, actor: string): Decision {
   const { workflow, issue, latest, isHeld } = situation;
@@ -36,7 +36,8 @@ export function onLabel(situation: Situation, label: string, actor: string): Dec
     return ifStillAsked(situation, approval);
   }
   const isNext =
-    standing?.phase === phase && (standing.kind === "next" || standing.kind === "waiting_for_label");
+    (standing?.kind === "next" || standing?.kind === "waiting_for_label") &&
+    readyPhases(workflow, phasesOf(situation)).includes(phase);
   return goOn(
     situation,
     isNext ? phasesOf(situation) : phasesFrom(workflow, phasesOf(situation), phase),

@@ -13,7 +13,10 @@ export function onReply(situation: Situation, said: string, checkpoint: string |
   if (!issue.isOpen) return refuse("issue_closed", "the issue is closed");
   const by = "actor" in event ? event.actor : "crunch";
   const phases = phasesOf(situation);
-  const open = Object.entries(latest.run_state?.questions ?? {});
+  // A workflow may have lost a phase that has asked.
+  const open = Object.entries(latest.run_state?.questions ?? {}).filter(([name]) =>
+    Object.hasOwn(situation.workflow.phases, name),
+  );
   const standing = currentStanding(situation);
   // A run of old has asked without writing down what.
   if (
@@ -45,7 +48,15 @@ export function onReply(situation: Situation, said: string, checkpoint: string |
       "not_an_answer",
       `@${by} has answered already, and ${asked.question.needed} people have to`,
     );
-  if (isHeld) return { kind: "note", phase, response, by };
+  if (isHeld) {
+    // Nobody can ask again before the session that works now has ended.
+    if (situation.freshness?.findings.some(({ severity }) => severity !== "warning"))
+      return refuse(
+        "not_an_answer",
+        "the issue or its code has changed since it was asked; answer when what runs now has ended",
+      );
+    return { kind: "note", phase, response, by, askedAt: asked.asked_at };
+  }
   const step =
     response === "approve"
       ? ({ kind: "approve", phase, phases, by } as const)

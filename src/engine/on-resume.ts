@@ -2,7 +2,7 @@ import type { Command } from "../commands/command.js";
 import { knownStateLabels, phaseOfLabel, stateLabel } from "../workflow/labels.js";
 import { phasesInOrder } from "../workflow/workflow.js";
 import type { Decision } from "./decision.js";
-import { goOn } from "./go-on.js";
+import { goOn, isQuestionOver, sleepingPhases } from "./go-on.js";
 import { refuse } from "./refuse.js";
 import { currentStanding, phasesOf, type Situation } from "./situation.js";
 import { pendingPhases, phasesFrom } from "./standing.js";
@@ -25,7 +25,8 @@ export function onResume(situation: Situation, options: Resume | null): Decision
   }
   const phases = phasesOf(situation);
   const standing = currentStanding(situation);
-  if (standing.kind === "waiting_for_person") {
+  const canGoOn = isQuestionOver(situation) || sleepingPhases(phases).length > 0;
+  if (standing.kind === "waiting_for_person" && !canGoOn) {
     const how =
       standing.next === null
         ? "the comment that shows the status has the question and the comments that answer it"
@@ -34,8 +35,10 @@ export function onResume(situation: Situation, options: Resume | null): Decision
   }
   const { movedTo } = situation;
   if (movedTo !== null) return goOn(situation, phasesFrom(workflow, phases, movedTo), movedTo);
-  if (standing.kind === "failed")
-    return goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
+  if (standing.kind === "failed") {
+    const decision = goOn(situation, phasesFrom(workflow, phases, standing.phase), standing.phase);
+    return decision.kind === "run" ? { ...decision, again: true } : decision;
+  }
   return goOn(situation, phases, standing.phase);
 }
 

@@ -25,7 +25,14 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
   const { latest, issue, step, event, actor } = start;
   const isNewRun = latest === null || (step.kind === "run" && step.isRestart === true);
   const carried = await startingPoint(session, start, isNewRun);
-  const journal = new Journal(session, { issue: issue.number, latest, carried, eventKey: event.key, actor });
+  const journal = new Journal(session, {
+    issue: issue.number,
+    latest,
+    isNewRun,
+    carried,
+    eventKey: event.key,
+    actor,
+  });
   const folders = createFolders(session, journal, issue.number);
   const run: Omit<IssueRun, "recorder"> & { recorder?: Recorder<StateOf> } = {
     ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set<Promise<unknown>>() },
@@ -45,7 +52,7 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
   const now = () => session.clock.now();
   const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
   run.recorder = recorder;
-  recorder.tell(...openingEvents(step, recorder.record, now()));
+  recorder.tell(...openingEvents(step, workflow, recorder.record, now()));
   const host = createIssueHost(run as IssueRun, view, start);
   try {
     const runtime = { workflow: definition, recorder, now };

@@ -47,6 +47,25 @@ export function standingOf(workflow: Workflow, phases: Phases, advance: "auto" |
   return { kind: "finished", phase: endOf(workflow, phases) };
 }
 
+/** The phases that can begin now. */
+export function readyPhases(workflow: Workflow, phases: Phases): readonly string[] {
+  return readiness(workflow.graph, complete(workflow, phases), new Date(0)).ready;
+}
+
+/** Where a run of the workflow goes on, by where its phases stand. */
+export function nextPhaseOf(workflow: Workflow): (phases: Phases) => string {
+  return (phases) => standingOf(workflow, phases, "auto").phase;
+}
+
+/** Whether another phase may be at work at the same time. */
+export function runsBeside({ graph }: Workflow, name: string): boolean {
+  const order = orderOf(graph);
+  const after = new Set(order.after(name));
+  return order.names.some(
+    (other) => other !== name && !after.has(other) && !order.after(other).includes(name),
+  );
+}
+
 /** A skipped human phase needs no label of its own: it is passed on the way. */
 const isPassed = (phase: Phase) => phase.type !== "terminal" && phase.skip !== undefined;
 
@@ -110,7 +129,7 @@ export function phasesFrom(workflow: Workflow, phases: Phases, target: string): 
   const moved = order.names.map((name) => {
     const { failure, retries: _, retry_at: __, due: ___, next, ...state } = known[name] ?? fresh;
     if (ahead.has(name)) {
-      const why = failure && { failure };
+      const why = failure && name === target && { failure };
       return [name, { ...state, ...why, status: "pending", attempt: 0, stops: 0, visits: 0 }] as const;
     }
     if (!earlier(name))

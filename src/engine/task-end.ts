@@ -58,7 +58,7 @@ export async function endTask(
       ...agentRecord(run, doer, result, produced),
       notes: { ...run.notes, ...notes.notes },
       files_modified: produced.code.map(({ path, status }) => ({ path, status, staged: true })),
-      ...(head && {
+      ...(produced.code.length > 0 && {
         issue_snapshot: { ...run.issue_snapshot, branch: session.plan.branch, head_sha: head },
       }),
       governance_results: {

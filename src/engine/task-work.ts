@@ -4,7 +4,7 @@ import type { StateOf } from "../workflow/define-workflow.js";
 import type { TaskContext } from "../workflow/definition.js";
 import { taskKey } from "../workflow/replay.js";
 import { agentContext } from "./agent-context.js";
-import { conflictOf, onTop, resolved, tooManyConflicts } from "./conflicts.js";
+import { changedSince, conflictOf, onTop, resolved, startOver, tooManyConflicts } from "./conflicts.js";
 import type { IssueTask } from "./issue-task.js";
 import { createMidwaySaver } from "./midway-saver.js";
 import { restorePartialWork } from "./partial-work.js";
@@ -36,15 +36,18 @@ export function runIssueTask(task: IssueTask, context: Context): Promise<TaskOut
   return work;
 }
 
-async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> {
-  let error = task.recorder.record.phases[task.phase]?.failure?.message ?? null;
+async function attempts(given: IssueTask, context: Context): Promise<TaskOutput> {
+  let error = given.recorder.record.phases[given.phase]?.failure?.message ?? null;
   for (let conflicts = 0; ; conflicts++) {
+    const task = { ...given, basis: given.journal.run.artifacts };
     const mark = task.journal.mark;
+    await keepLease(task);
     let workspace = await task.folders.take(task.isOnly ? task.phase : undefined);
     let isKept = false;
     try {
-      await task.prepare(workspace, context.signal);
-      await takeUp(task, workspace);
+      // The only task works in the folder that the phase was set up in.
+      if (!task.isOnly || conflicts > 0) await task.setUp(workspace, context.signal);
+      error = (await takeUp(task, workspace)) ?? error;
       const result = await agentResult(task, context, workspace, error);
       if (context.signal.aborted) {
         if (task.session.signal.aborted) await keepStopped(task, workspace, result);
@@ -56,11 +59,11 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
         const conflict = await conflictOf(task, workspace, mark);
         if (conflict === null) {
           if (task.kind === "work" && task.journal.mark > mark) {
-            const place = await onTop(task, workspace);
+            const place = await onTop(task, workspace, context.signal);
             await task.folders.drop(workspace);
             workspace = place;
           }
-          const output = outputOf(task, context, result);
+          const output = await outputOf(task, context, result);
           const sha = await endTask(task, context.signal, workspace, result, { output, release });
           if (conflicts > 0) await resolved(task);
           if (task.kind === "work") {
@@ -81,29 +84,27 @@ async function attempts(task: IssueTask, context: Context): Promise<TaskOutput> 
   }
 }
 
-function outputOf(
-  { name, role, session }: IssueTask,
-  { item = null }: Context,
-  { summary, data = null, vote }: AgentResult,
-): TaskOutput {
-  const { verdict } = notesStatus(session.notes.get(role) ?? "");
-  return { summary, data, vote: vote ?? null, verdict, task: name, item: item as Json, role };
+async function outputOf(task: IssueTask, { item = null }: Context, result: AgentResult): Promise<TaskOutput> {
+  const { summary, data = null, vote = null } = result;
+  const { verdict } = notesStatus(result.notes ?? (await notesFor(task)) ?? "");
+  return { summary, data, vote, verdict, task: task.name, item: item as Json, role: task.role };
 }
 
-/** What a stopped attempt had done so far. */
-async function takeUp(
-  { session, journal, phase, name, issue, plan }: IssueTask,
-  workspace: Workspace,
-): Promise<void> {
-  const unfinished = journal.unfinished(taskKey(phase, name));
-  if (!unfinished) return;
-  await restorePartialWork(
-    session,
-    { issue: issue.number, name: phase },
-    unfinished.partial_work,
-    plan,
-    workspace,
-  );
+/** Many tasks take longer than anybody could know at the start: the lease has to last for this one too. */
+async function keepLease({ journal, recorder, phase }: IssueTask): Promise<void> {
+  if (recorder.latest && journal.isLeaseShort(recorder.latest))
+    await recorder.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase });
+}
+
+/** Puts back what a stopped attempt had done so far. Gives what to tell the agent where that no longer fits. */
+async function takeUp(task: IssueTask, workspace: Workspace): Promise<string | null> {
+  const { session, journal, phase, name, issue, plan } = task;
+  const work = journal.unfinished(taskKey(phase, name))?.partial_work ?? [];
+  if (work.length === 0) return null;
+  const changed = await changedSince(task, work, workspace.baseSha);
+  if (changed.length > 0) return startOver(task, changed);
+  await restorePartialWork(session, { issue: issue.number, name: phase }, work, plan, workspace);
+  return null;
 }
 
 /** One that had ended before its session died is not run again. */

@@ -16,7 +16,11 @@ export async function keepUnfinished(
   const partial = await capturePartialWork(session, about, plan, workspace);
   const notes = notesRecord(journal.run.notes, role, left.notes);
   journal.keep({ notes: notes.notes }, notes.files);
-  const work = { partial_work: [...partial.partial_work], progress: progressKeptOf(left.progress) };
+  const folder = `${session.plan.layout.folder(issue.number)}/`;
+  const baseOf = (path: string) =>
+    path.startsWith(folder) ? (task.basis[path.slice(folder.length)]?.hash ?? "none") : workspace.baseSha;
+  const partial_work = partial.partial_work.map((file) => ({ ...file, base: baseOf(file.path) }));
+  const work = { partial_work, progress: progressKeptOf(left.progress) };
   journal.keepUnfinished(taskKey(phase, name), work, asArtifacts([...partial.files, ...notes.files]));
   journal.say({ note: partial.remark });
   return partial.remark;

@@ -15,7 +15,7 @@ export function isAnswered({ question, answers }: Asked, now: Date): boolean {
   const isOver = question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
   const isRejected =
     question.purpose === "consensus" && answers.some(({ response }) => response === "reject");
-  return isOver || isRejected || answers.length >= question.needed;
+  return isOver || isRejected || new Set(answers.map(({ by }) => by)).size >= question.needed;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function closeQuestion<S extends StateOf>(
 ): Promise<void> {
   const { recorder, name: phase } = run;
   const rejected = answers.findLast(({ response }) => response === "reject");
-  const isShort = answers.length < question.needed && !rejected;
+  const isShort = new Set(answers.map(({ by }) => by)).size < question.needed && !rejected;
   const timed_out =
     isShort && question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
   const response = timed_out
@@ -65,8 +65,8 @@ async function runAfter<S extends StateOf>(run: PhaseRun<S>, response: string): 
 
 function afterError<S extends StateOf>(run: PhaseRun<S>, response: string): void {
   const { recorder, name: phase } = run;
-  const retries = recorder.record.phases[phase]?.retries ?? 0;
-  const error = { code: "asked", message: "a person answered" };
+  const { retries = 0, failure } = recorder.record.phases[phase] ?? {};
+  const error = failure ?? { code: "asked", message: "a person answered" };
   if (response === "skip") endSkipped(run, "a person decided to skip it");
   else if (response === "fail") endFailed(run, { code: "asked", message: "a person decided to let it fail" });
   else recorder.tell({ type: "phase:retrying", phase, error, retries: retries + 1, retry_at: run.now() });

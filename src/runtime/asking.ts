@@ -1,3 +1,4 @@
+import type { Failure } from "../checkpoint/phase-state.js";
 import type { Question } from "../checkpoint/run-event.js";
 import type { StateOf } from "../workflow/define-workflow.js";
 import type { ConsensusPhase, HumanRequest } from "../workflow/definition.js";
@@ -32,6 +33,7 @@ export function errorQuestion(prompt: string): Question {
 
 const later = (now: string, ms: number) => new Date(Date.parse(now) + ms).toISOString();
 
-export function ask<S extends StateOf>(run: PhaseRun<S>, question: Question): void {
-  run.recorder.tell({ type: "input:requested", phase: run.name, question, at: run.now() });
+export function ask<S extends StateOf>(run: PhaseRun<S>, question: Question, error?: Failure): void {
+  const about = { phase: run.name, question, at: run.now() };
+  run.recorder.tell({ type: "input:requested", ...about, ...(error && { error }) });
 }

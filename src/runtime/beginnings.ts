@@ -17,7 +17,8 @@ export function beginnings<S extends StateOf>(
   isActive: (name: string) => boolean,
   now: Date,
 ): readonly Beginning[] {
-  const names = Object.keys(phases);
+  // A workflow may have lost a phase since the run began.
+  const names = Object.keys(phases).filter((name) => Object.hasOwn(workflow.phases, name));
   const left = names.filter((name) => phases[name]?.status === "running" && !isActive(name));
   const { graph } = workflow;
   const ready = firstFailed(graph, phases) === null ? readiness(graph, phases, now).ready : [];

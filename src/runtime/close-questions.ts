@@ -8,12 +8,12 @@ import type { Session } from "./session.js";
 
 /** Carries out every answer that is there, and every time that is up. Gives what came of each. */
 export async function closeQuestions<S extends StateOf>(
-  { recorder, now }: Session<S>,
+  { recorder, workflow, now }: Session<S>,
   phaseRun: (name: string) => PhaseRun<S>,
 ): Promise<readonly Moment[]> {
   const moments: Moment[] = [];
   for (const [name, asked] of Object.entries(recorder.record.questions)) {
-    if (!isAnswered(asked, now())) continue;
+    if (!Object.hasOwn(workflow.phases, name) || !isAnswered(asked, now())) continue;
     const run = phaseRun(name);
     let failure: unknown = null;
     try {

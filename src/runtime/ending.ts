@@ -44,7 +44,7 @@ export function endWithError<S extends StateOf>(run: PhaseRun<S>, error: unknown
     recorder.tell({ type: "phase:retrying", phase: name, error: failure, retries: retries + 1, retry_at });
   } else if (policy.strategy === "pause") {
     const prompt = policy.prompt?.(cause, recorder.state()) ?? `\`${name}\` failed: ${failure.message}`;
-    ask(run, errorQuestion(prompt));
+    ask(run, errorQuestion(prompt), failure);
   } else if (phase.optional) endSkipped(run, `it failed, and is optional: ${failure.message}`);
   else endFailed(run, failure);
 }

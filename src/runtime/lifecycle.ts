@@ -33,8 +33,8 @@ export async function runLifecycle<S extends StateOf>(run: PhaseRun<S>): Promise
     // Also after an abort: whatever the phase took has to be given back.
     const last = phase.finally;
     if (last)
-      await within(`\`finally\` of ${name}`, limits.finally, new AbortController().signal, () =>
-        last(run.context()),
+      await within(`\`finally\` of ${name}`, limits.finally, new AbortController().signal, (signal) =>
+        last({ ...run.context(), signal }),
       );
   }
   signal.throwIfAborted();
@@ -137,8 +137,10 @@ async function runUntil<S extends StateOf>(
   for (let turn = 1; turn <= most; turn++) {
     const task = `${turn}`;
     const key = taskKey(phase, task);
-    if (recorder.record.nodes[key]?.status !== "complete") {
-      recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
+    const before = recorder.record.nodes[key]?.status;
+    if (before !== "complete") {
+      if (before === undefined || before === "failed")
+        recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
       const take = (output: unknown) => recorder.changed((draft) => update?.(output, draft));
       await runTask(run, task, (_, context) => work(context), take);
       const { status, result } = recorder.record.nodes[key] ?? {};

@@ -1,15 +1,16 @@
 import type { StateOf } from "../workflow/define-workflow.js";
 import { firstFailed, hasArrived, nextTry, readiness } from "../workflow/readiness.js";
 import { askAtOnce, isOnlyQuestion } from "./ask-at-once.js";
-import { type Beginning, beginnings, deathsIn, isInstant } from "./beginnings.js";
+import { type Beginning, beginnings, isInstant } from "./beginnings.js";
 import { closeQuestions } from "./close-questions.js";
 import { endFailed, endWithError } from "./ending.js";
 import type { RunHost } from "./host.js";
 import { runLifecycle } from "./lifecycle.js";
-import { gaveUp, givenUp, momentOf, retried, stuck, worthier } from "./moments.js";
+import { givenUp, momentOf, stuck, worthier } from "./moments.js";
 import { passBy } from "./pass-by.js";
 import { createPhaseRun, type PhaseRun } from "./phase-run.js";
 import type { Moment } from "./recorder.js";
+import { recover, takesTime } from "./recover.js";
 import { type HostedResult, openQuestions, type RunResult, type RunResultKind } from "./run-result.js";
 import type { RunOptions, Session } from "./session.js";
 import { sleepUntil } from "./sleep.js";
@@ -45,12 +46,16 @@ export class Run<S extends StateOf> {
   }
 
   async #steps(): Promise<HostedResult<S>> {
-    this.#recover();
+    for (const { phase, error } of recover(this.session, this.options.retryFailed))
+      this.#giveUp(phase, error);
+    // An answer that takes time to be carried out is written down first.
+    if (this.host && this.#moment && takesTime(this.session, this.#moment.phase)) await this.#save([]);
     for (;;) {
       if (this.#stop.aborted) return this.#stopped();
       for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
         this.#note(moment);
       const due = this.#pass();
+      this.#cancelReset();
       if (this.host && this.#moment) {
         await this.#save([]);
         continue;
@@ -84,17 +89,6 @@ export class Run<S extends StateOf> {
 
   /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
   #crash: unknown = null;
-
-  /** What a session that died left running is to be done again, but not for ever. */
-  #recover(): void {
-    const { recorder, workflow, now } = this.session;
-    for (const [name, state] of Object.entries(recorder.record.phases)) {
-      const deaths = deathsIn(state);
-      // What is complete in it stays so.
-      if (state.status === "failed" && this.options.retryFailed) recorder.tell(retried(name, now()));
-      else if (deaths >= workflow.maxAttempts) this.#giveUp(name, gaveUp(name, deaths));
-    }
-  }
 
   /** What takes no time; each may lead to the next. Gives what is due then. */
   #pass(): readonly Beginning[] {

@@ -94,8 +94,9 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
     }
     case "run:moved":
       for (const [name, state] of Object.entries(event.phases)) {
-        if (state.status === "pending") reset(record, name);
+        if (state.status === "pending" && !event.keep?.includes(name)) reset(record, name);
         record.phases[name] = state;
+        delete record.questions[name];
       }
       return;
     case "phases:reset":
@@ -104,7 +105,7 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
       return;
     case "input:requested": {
       const { question, at } = event;
-      change(record, event.phase, { status: "waiting" });
+      change(record, event.phase, { status: "waiting", ...(event.error && { failure: event.error }) });
       record.questions[event.phase] = { question, asked_at: at, answers: [] };
       return;
     }
@@ -194,7 +195,8 @@ function begin(graph: PhaseGraph, record: RunRecord, state: unknown): void {
 }
 
 function reset(record: RunRecord, name: string): void {
-  const { version, checkpoint_id } = phaseIn(record, name);
+  // A workflow may have got the phase since the run began.
+  const { version = 0, checkpoint_id = null } = record.phases[name] ?? {};
   record.phases[name] = { status: "pending", attempt: 0, version, checkpoint_id };
   delete record.questions[name];
   const prefix = taskKey(name, "");

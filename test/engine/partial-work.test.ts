@@ -120,6 +120,7 @@ describe("a phase that is stopped after its agent succeeded", () => {
   async function stopped(changes: readonly FileChange[] | CrunchError, maxPutBytes?: number) {
     const session = aSession(maxPutBytes === undefined ? {} : { maxPutBytes });
     const start = {
+      isNewRun: false,
       issue: 42,
       latest: aCheckpoint(),
       carried: aCheckpoint(),

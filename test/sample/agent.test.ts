@@ -71,13 +71,14 @@ describe("the sample agent", () => {
     expect(notes).toContain("a script and not a model");
   });
 
-  it("keeps notes under the four headings, with one line of status a phase, and reports progress", async () => {
+  it("keeps notes under the five headings, with one line of status a phase, and reports progress", async () => {
     await run("enrich");
     const { progress } = await run("implementing");
     expect(notes?.match(/^## .+$/gm)).toEqual([
       "## Patterns Discovered",
       "## Gotchas Encountered",
       "## Key Decisions",
+      "## Observations",
       "## Status",
     ]);
     expect(notes).toMatch(/## Status\n\n- enrich: done\. .+\n- implementing: done\. .+\n$/);

@@ -1,7 +1,7 @@
 import type { CheckpointChange } from "../create.js";
 import { restoreGraph } from "../execution-graph.js";
 import type { Layout } from "../layout.js";
-import { planRollback, type RollbackPlan } from "../rollback.js";
+import { keptQuestions, type NextPhase, planRollback, type RollbackPlan } from "../rollback.js";
 import type { Checkpoint } from "../schema.js";
 import { agentStates } from "./agents.js";
 import { union } from "./findings.js";
@@ -13,8 +13,10 @@ export function rollbackPlan(
   target: Checkpoint,
   order?: readonly string[],
   layout?: Pick<Layout, "chain">,
+  nextPhase?: NextPhase,
 ): RollbackPlan {
-  return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases), layout);
+  const names = order ?? Object.keys(latest.orchestrator_state.phases);
+  return planRollback(latest, target, names, layout, nextPhase);
 }
 
 /**
@@ -23,12 +25,11 @@ export function rollbackPlan(
  */
 export function rollback(
   latest: Checkpoint,
-  { target, order, layout }: Moment<"rollback">,
+  { target, order, layout, nextPhase }: Moment<"rollback">,
 ): CheckpointChange {
-  const plan = rollbackPlan(latest, target, order, layout);
+  const plan = rollbackPlan(latest, target, order, layout, nextPhase);
   const isSamePhase = plan.phase === target.workflow_state.current_phase;
-  const empty = { ...target.execution_graph, completed_batches: [], current_batch: 1, node_states: {} };
-  const graph = isSamePhase ? restoreGraph(target.execution_graph) : empty;
+  const graph = graphAt(target, plan, isSamePhase);
   const state = latest.orchestrator_state;
   const names = Object.keys(plan.phases);
   return {
@@ -48,7 +49,9 @@ export function rollback(
     },
     execution_graph: graph,
     // What was asked then is asked again when its phase begins.
-    ...(latest.run_state && { run_state: { state: target.run_state?.state ?? {}, questions: {} } }),
+    ...(latest.run_state && {
+      run_state: { state: target.run_state?.state ?? {}, questions: keptQuestions(target) },
+    }),
     agent_states: agentStates(latest.agent_states, graph.node_states),
     team_state: isSamePhase ? target.team_state : { ...target.team_state, members: [] },
     agent_outputs: target.agent_outputs,
@@ -66,6 +69,20 @@ export function rollback(
       archived: plan.archived.map((artifact) => ({ ...artifact })),
     },
   };
+}
+
+/** The tasks of phases that had not ended: what was complete of them stays so. */
+function graphAt(target: Checkpoint, { phases }: RollbackPlan, isSamePhase: boolean) {
+  const graph = restoreGraph(target.execution_graph);
+  const isKept = (key: string) => {
+    const [phase = "", task] = key.split("/");
+    if (task === undefined) return isSamePhase;
+    const status = phases[phase]?.status;
+    return status === "pending" || status === "waiting";
+  };
+  const kept = Object.entries(graph.node_states).filter(([key]) => isKept(key));
+  const batches = isSamePhase ? {} : { completed_batches: [], current_batch: 1 };
+  return { ...graph, ...batches, node_states: Object.fromEntries(kept) };
 }
 
 type Knowledge = Checkpoint["knowledge_context"];

@@ -1,4 +1,5 @@
 import type { Layout } from "../layout.js";
+import type { NextPhase } from "../rollback.js";
 import type { Artifact, Checkpoint, GateResult, PartialFile, TokenUsage, Trigger } from "../schema.js";
 
 /** What may be told at any moment, whatever else it is about. It adds to what the run knows already. */
@@ -89,6 +90,8 @@ interface Facts {
     readonly order?: readonly string[];
     /** Where the chain's own files are, if not where they are by default. */
     readonly layout?: Pick<Layout, "chain">;
+    /** Where a run with these phases goes on; without it, with the first that is to be done. */
+    readonly nextPhase?: NextPhase;
   };
   readonly before_human: { readonly phase: string; readonly question?: string };
   readonly pause: { readonly pause: NonNullable<Checkpoint["pause"]> };
