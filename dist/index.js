@@ -48269,7 +48269,7 @@ function createGitHubDependencies(options) {
 
 /***/ }),
 
-/***/ 6233:
+/***/ 7726:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -48328,8 +48328,9 @@ function errorQuestion(prompt) {
     return { type: "choice", prompt, choices, needed: 1, purpose: "error", expires_at: null, on_timeout: null };
 }
 const later = (now, ms) => new Date(Date.parse(now) + ms).toISOString();
-function ask(run, question) {
-    run.recorder.tell({ type: "input:requested", phase: run.name, question, at: run.now() });
+function ask(run, question, error) {
+    const about = { phase: run.name, question, at: run.now() };
+    run.recorder.tell({ type: "input:requested", ...about, ...(error && { error }) });
 }
 
 ;// CONCATENATED MODULE: ./lib/runtime/ending.js
@@ -48366,7 +48367,7 @@ function endWithError(run, error) {
     }
     else if (policy.strategy === "pause") {
         const prompt = policy.prompt?.(cause, recorder.state()) ?? `\`${name}\` failed: ${failure.message}`;
-        ask(run, errorQuestion(prompt));
+        ask(run, errorQuestion(prompt), failure);
     }
     else if (phase.optional)
         endSkipped(run, `it failed, and is optional: ${failure.message}`);
@@ -48509,9 +48510,10 @@ function apply(graph, record, event) {
         }
         case "run:moved":
             for (const [name, state] of Object.entries(event.phases)) {
-                if (state.status === "pending")
+                if (state.status === "pending" && !event.keep?.includes(name))
                     replay_reset(record, name);
                 record.phases[name] = state;
+                delete record.questions[name];
             }
             return;
         case "phases:reset":
@@ -48521,7 +48523,7 @@ function apply(graph, record, event) {
             return;
         case "input:requested": {
             const { question, at } = event;
-            change(record, event.phase, { status: "waiting" });
+            change(record, event.phase, { status: "waiting", ...(event.error && { failure: event.error }) });
             record.questions[event.phase] = { question, asked_at: at, answers: [] };
             return;
         }
@@ -48609,7 +48611,8 @@ function begin(graph, record, state) {
     record.state = state;
 }
 function replay_reset(record, name) {
-    const { version, checkpoint_id } = phaseIn(record, name);
+    // A workflow may have got the phase since the run began.
+    const { version = 0, checkpoint_id = null } = record.phases[name] ?? {};
     record.phases[name] = { status: "pending", attempt: 0, version, checkpoint_id };
     delete record.questions[name];
     const prefix = taskKey(name, "");
@@ -48850,7 +48853,7 @@ async function runLifecycle(run) {
         // Also after an abort: whatever the phase took has to be given back.
         const last = phase.finally;
         if (last)
-            await within(`\`finally\` of ${name}`, limits.finally, new AbortController().signal, () => last(run.context()));
+            await within(`\`finally\` of ${name}`, limits.finally, new AbortController().signal, (signal) => last({ ...run.context(), signal }));
     }
     signal.throwIfAborted();
     end();
@@ -48927,8 +48930,10 @@ async function runUntil(run, { run: work, update }, { done, most }) {
     for (let turn = 1; turn <= most; turn++) {
         const task = `${turn}`;
         const key = taskKey(phase, task);
-        if (recorder.record.nodes[key]?.status !== "complete") {
-            recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
+        const before = recorder.record.nodes[key]?.status;
+        if (before !== "complete") {
+            if (before === undefined || before === "failed")
+                recorder.tell({ type: "tasks:planned", phase, tasks: { [task]: { depends_on: [] } } });
             const take = (output) => recorder.changed((draft) => update?.(output, draft));
             await runTask(run, task, (_, context) => work(context), take);
             const { status, result } = recorder.record.nodes[key] ?? {};
@@ -49004,7 +49009,7 @@ function noConsensus(phase, reason) {
 function isAnswered({ question, answers }, now) {
     const isOver = question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
     const isRejected = question.purpose === "consensus" && answers.some(({ response }) => response === "reject");
-    return isOver || isRejected || answers.length >= question.needed;
+    return isOver || isRejected || new Set(answers.map(({ by }) => by)).size >= question.needed;
 }
 /**
  * Carries out what the answer to a phase's question means for it. The answer is gone from the record only together
@@ -49013,7 +49018,7 @@ function isAnswered({ question, answers }, now) {
 async function closeQuestion(run, { question, answers }, now) {
     const { recorder, name: phase } = run;
     const rejected = answers.findLast(({ response }) => response === "reject");
-    const isShort = answers.length < question.needed && !rejected;
+    const isShort = new Set(answers.map(({ by }) => by)).size < question.needed && !rejected;
     const timed_out = isShort && question.expires_at !== null && Date.parse(question.expires_at) <= now.getTime();
     const response = timed_out
         ? (question.on_timeout ?? "fail")
@@ -49049,8 +49054,8 @@ async function runAfter(run, response) {
 }
 function afterError(run, response) {
     const { recorder, name: phase } = run;
-    const retries = recorder.record.phases[phase]?.retries ?? 0;
-    const error = { code: "asked", message: "a person answered" };
+    const { retries = 0, failure } = recorder.record.phases[phase] ?? {};
+    const error = failure ?? { code: "asked", message: "a person answered" };
     if (response === "skip")
         endSkipped(run, "a person decided to skip it");
     else if (response === "fail")
@@ -49083,9 +49088,9 @@ var engine_standing = __nccwpck_require__(9156);
 
 /** A step is taken only in the world that its checkpoint knew, or when a person has said that the new one is fine. */
 function ifFresh(situation, decision) {
-    const { event, freshness, isAsked } = situation;
+    const { event, freshness, isAsked, latest } = situation;
     // Within a session the next phase works with what it finds: nobody was away.
-    if (freshness === null || event.kind === "continue" || !isStep(decision))
+    if (latest === null || freshness === null || event.kind === "continue" || !isStep(decision))
         return decision;
     const deleted = freshness.findings.find(({ kind }) => kind === "branch_deleted");
     if (deleted)
@@ -49146,28 +49151,29 @@ function goOn(situation, phases, requested) {
         return { kind: "wait", reason: "rolled_back" };
     if (isUnlabeled)
         return { kind: "wait", reason: "label_removed" };
-    const { phase } = standing;
-    if (standing.kind === "waiting_for_person")
-        return isTimeUp(situation)
-            ? ifFresh(situation, { kind: "proceed", phase, phases })
-            : { kind: "wait", reason: "person" };
-    if (standing.kind === "retrying")
-        return retry(situation, phases, standing, requested);
-    if (standing.kind === "waiting_for_label" && requested !== standing.phase)
+    if (standing.kind === "waiting_for_person" || standing.kind === "retrying")
+        return onTime(situation, phases, standing, requested);
+    if (standing.kind === "waiting_for_label" && !(0,engine_standing/* readyPhases */._o)(workflow, phases).includes(requested ?? ""))
         return { kind: "wait", reason: "label" };
     return ifFresh(situation, go_on_begin(situation, phases, standing));
 }
-/** Whether a question need not be waited for any longer. */
-function isTimeUp({ latest, now }) {
+/** Whether a question need not be waited for any longer: it is answered, or its time is up. */
+function isQuestionOver({ latest, now }) {
     return Object.values(latest?.run_state?.questions ?? {}).some((asked) => isAnswered(asked, now));
 }
-/** At its time, or at once when a person asks for it. */
-function retry(situation, phases, { phase, until }, requested) {
+/** Nothing is at work: goes on with what has its answer or its time, or, when a person asks for it, with the next try. */
+function onTime(situation, phases, { kind, phase }, requested) {
     const { now } = situation;
-    if (requested === null && Date.parse(until) > now.getTime())
-        return { kind: "wait", reason: "retry" };
-    const due = (0,engine_standing/* withPhase */.Su)(phases, phase, { retry_at: now.toISOString() });
-    return ifFresh(situation, { kind: "proceed", phase, phases: requested === null ? phases : due });
+    const asleep = sleepingPhases(phases);
+    const isDue = asleep.some(({ until }) => Date.parse(until) <= now.getTime());
+    const isAwoken = requested !== null && asleep.length > 0;
+    if (!isDue && !isAwoken && !isQuestionOver(situation))
+        return { kind: "wait", reason: kind === "retrying" ? "retry" : "person" };
+    const awake = asleep.reduce((all, { name }) => (0,engine_standing/* withPhase */.Su)(all, name, { retry_at: now.toISOString() }), phases);
+    return ifFresh(situation, { kind: "proceed", phase, phases: isAwoken ? awake : phases, again: true });
+}
+function sleepingPhases(phases) {
+    return Object.entries(phases).flatMap(([name, { status, retry_at: until }]) => status === "pending" && until !== undefined ? [{ name, until }] : []);
 }
 function go_on_begin(situation, phases, standing) {
     const phase = (0,workflow_workflow/* phaseNamed */.to)(situation.workflow, standing.phase);
@@ -49229,7 +49235,8 @@ function onLabel(situation, label, actor) {
         };
         return ifStillAsked(situation, approval);
     }
-    const isNext = standing?.phase === phase && (standing.kind === "next" || standing.kind === "waiting_for_label");
+    const isNext = (standing?.kind === "next" || standing?.kind === "waiting_for_label") &&
+        (0,engine_standing/* readyPhases */._o)(workflow, (0,engine_situation/* phasesOf */.I)(situation)).includes(phase);
     return goOn(situation, isNext ? (0,engine_situation/* phasesOf */.I)(situation) : (0,engine_standing/* phasesFrom */.H3)(workflow, (0,engine_situation/* phasesOf */.I)(situation), phase), phase);
 }
 function onUnlabeled(situation, label) {
@@ -49259,7 +49266,8 @@ function onReply(situation, said, checkpoint) {
         return (0,refuse/* refuse */.T)("issue_closed", "the issue is closed");
     const by = "actor" in event ? event.actor : "crunch";
     const phases = (0,engine_situation/* phasesOf */.I)(situation);
-    const open = Object.entries(latest.run_state?.questions ?? {});
+    // A workflow may have lost a phase that has asked.
+    const open = Object.entries(latest.run_state?.questions ?? {}).filter(([name]) => Object.hasOwn(situation.workflow.phases, name));
     const standing = (0,engine_situation/* currentStanding */.M)(situation);
     // A run of old has asked without writing down what.
     if (open.length === 0 &&
@@ -49281,8 +49289,12 @@ function onReply(situation, said, checkpoint) {
         return (0,refuse/* refuse */.T)("not_an_answer", `that is no answer to what \`${phase}\` asks: ${expected(asked)}`);
     if (asked.answers.some((each) => each.by === by))
         return (0,refuse/* refuse */.T)("not_an_answer", `@${by} has answered already, and ${asked.question.needed} people have to`);
-    if (isHeld)
-        return { kind: "note", phase, response, by };
+    if (isHeld) {
+        // Nobody can ask again before the session that works now has ended.
+        if (situation.freshness?.findings.some(({ severity }) => severity !== "warning"))
+            return (0,refuse/* refuse */.T)("not_an_answer", "the issue or its code has changed since it was asked; answer when what runs now has ended");
+        return { kind: "note", phase, response, by, askedAt: asked.asked_at };
+    }
     const step = response === "approve"
         ? { kind: "approve", phase, phases, by }
         : { kind: "respond", phase, phases, by, response };
@@ -49327,7 +49339,8 @@ function onResume(situation, options) {
     }
     const phases = (0,engine_situation/* phasesOf */.I)(situation);
     const standing = (0,engine_situation/* currentStanding */.M)(situation);
-    if (standing.kind === "waiting_for_person") {
+    const canGoOn = isQuestionOver(situation) || sleepingPhases(phases).length > 0;
+    if (standing.kind === "waiting_for_person" && !canGoOn) {
         const how = standing.next === null
             ? "the comment that shows the status has the question and the comments that answer it"
             : `to approve, comment \`/crunch approve\` or add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\``;
@@ -49336,8 +49349,10 @@ function onResume(situation, options) {
     const { movedTo } = situation;
     if (movedTo !== null)
         return goOn(situation, (0,engine_standing/* phasesFrom */.H3)(workflow, phases, movedTo), movedTo);
-    if (standing.kind === "failed")
-        return goOn(situation, (0,engine_standing/* phasesFrom */.H3)(workflow, phases, standing.phase), standing.phase);
+    if (standing.kind === "failed") {
+        const decision = goOn(situation, (0,engine_standing/* phasesFrom */.H3)(workflow, phases, standing.phase), standing.phase);
+        return decision.kind === "run" ? { ...decision, again: true } : decision;
+    }
     return goOn(situation, phases, standing.phase);
 }
 /** With a label on the issue the run begins there; of several, at the earliest. */
@@ -49458,10 +49473,15 @@ function onCommand(situation, command) {
             if (isHeld)
                 return (0,refuse/* refuse */.T)("busy", "a session is working on it");
             const phases = (0,engine_standing/* phasesFrom */.H3)(workflow, { ...(0,engine_standing/* pendingPhases */._A)(workflow), ...latest?.orchestrator_state.phases }, workflow.first);
-            const begun = go_on_begin(situation, phases, { kind: "next", phase: workflow.first });
+            const begun = go_on_begin(situation, withoutFailures(phases), { kind: "next", phase: workflow.first });
             return begun.kind === "run" ? { ...begun, isRestart: true } : begun;
         }
     }
+}
+/** A new run knows nothing of what went wrong before. */
+function withoutFailures(phases) {
+    const clean = Object.entries(phases).map(([name, { failure: _, ...state }]) => [name, state]);
+    return Object.fromEntries(clean);
 }
 function refusalOfActor(situation) {
     const { event, permission, workflow, latest, issue, isHeld } = situation;
@@ -50919,7 +50939,7 @@ const mostTries = 10;
 /**
  * Adds a checkpoint that a person asked for on top of whatever is the latest. It may come in between those of a
  * working session, whose next one is then put on top of it. Null when there is no chain; `held` when somebody has begun
- * to work on the run meanwhile.
+ * to work on the run meanwhile; `void` when the addition itself makes no sense on top of what is the latest by then.
  */
 async function append(handling, addition) {
     const { deps, sessionId, event, store } = handling;
@@ -50928,7 +50948,10 @@ async function append(handling, addition) {
         const latest = await (0,mend/* readLatest */.E)(store, deps.code, event);
         if (!latest)
             return null;
-        const { change, parent, options, isBeside = false } = await addition(latest);
+        const added = await addition(latest);
+        if (added === "void")
+            return added;
+        const { change, parent, options, isBeside = false } = added;
         // Anything else would take the run away from whoever works.
         const isHeld = await (0,lease/* isHeldByAnother */.o2)(latest, sessionId, deps.clock, deps.liveness);
         if (isHeld && !isBeside)
@@ -50954,27 +50977,28 @@ async function append(handling, addition) {
 
 
 /** Writes down an answer while a session works on another phase. That session finds it with its next checkpoint. */
-async function noteAnswer(handling, { phase, response, by }) {
+async function noteAnswer(handling, { phase, response, by, askedAt }) {
     const { deps, event, sessionId } = handling;
     const answer = { response, by, at: deps.clock.now().toISOString() };
     const noted = await append(handling, async (latest) => {
         const { type, duration_ms, error, metadata, pause, partial_work, progress, run_state } = latest;
         const asked = run_state?.questions[phase];
-        const questions = asked
-            ? { ...run_state.questions, [phase]: { ...asked, answers: [...asked.answers, answer] } }
-            : run_state?.questions;
+        // Somebody may have asked anew, or this very person answered, since it was decided.
+        if (!asked || asked.asked_at !== askedAt || asked.answers.some((each) => each.by === by))
+            return "void";
+        const questions = { ...run_state.questions, [phase]: { ...asked, answers: [...asked.answers, answer] } };
         return {
             isBeside: true,
             change: {
                 ...{ type, duration_ms, error, metadata, pause, partial_work, progress },
                 ...{ trigger: "approval", outcome: response === "approve" ? "approved" : null },
                 note: `answered by @${by}`,
-                ...(run_state && questions && { run_state: { ...run_state, questions } }),
-                ...(asked && { events: [{ type: "input:received", phase, answer }] }),
+                run_state: { ...run_state, questions },
+                events: [{ type: "input:received", phase, answer }],
             },
         };
     });
-    if (!noted || noted === "held")
+    if (!noted || noted === "held" || noted === "void")
         return "gave_way";
     // Whoever worked has ended meanwhile: the event is decided upon anew, and the answer carried out at once.
     if (!(await (0,lease/* isHeldByAnother */.o2)(noted, sessionId, deps.clock, deps.liveness)))
@@ -51291,7 +51315,8 @@ function askAtOnce(run) {
 
 /** What begins now: what a dead session left running, and, unless something has failed, what is ready. */
 function beginnings(workflow, { phases }, isActive, now) {
-    const names = Object.keys(phases);
+    // A workflow may have lost a phase since the run began.
+    const names = Object.keys(phases).filter((name) => Object.hasOwn(workflow.phases, name));
     const left = names.filter((name) => phases[name]?.status === "running" && !isActive(name));
     const { graph } = workflow;
     const ready = (0,readiness/* firstFailed */.gV)(graph, phases) === null ? (0,readiness/* readiness */.xz)(graph, phases, now).ready : [];
@@ -51324,10 +51349,10 @@ function deathsIn({ status, attempt, stops = 0 }) {
 
 
 /** Carries out every answer that is there, and every time that is up. Gives what came of each. */
-async function closeQuestions({ recorder, now }, phaseRun) {
+async function closeQuestions({ recorder, workflow, now }, phaseRun) {
     const moments = [];
     for (const [name, asked] of Object.entries(recorder.record.questions)) {
-        if (!isAnswered(asked, now()))
+        if (!Object.hasOwn(workflow.phases, name) || !isAnswered(asked, now()))
             continue;
         const run = phaseRun(name);
         let failure = null;
@@ -51361,6 +51386,26 @@ function passBy({ recorder }, beginning, phaseRun) {
     return { type: "POST", trigger: "phase_transition", outcome: isSkip ? "skipped" : "succeeded", phase };
 }
 
+;// CONCATENATED MODULE: ./lib/runtime/recover.js
+
+
+/** What a session that died left running is to be done again, but not for ever: gives what is given up. */
+function recover({ recorder, workflow, now }, retryFailed = false) {
+    const phases = Object.entries(recorder.record.phases).filter(([name]) => Object.hasOwn(workflow.phases, name));
+    return phases.flatMap(([phase, state]) => {
+        const deaths = deathsIn(state);
+        // What is complete in it stays so.
+        if (state.status === "failed" && retryFailed)
+            recorder.tell(retried(phase, now()));
+        return deaths >= workflow.maxAttempts ? [{ phase, error: gaveUp(phase, deaths) }] : [];
+    });
+}
+/** Whether what follows a person's answer takes longer than telling it. */
+function takesTime({ workflow }, name) {
+    const phase = workflow.phases[name];
+    return phase?.type === "human" && phase.after !== undefined;
+}
+
 ;// CONCATENATED MODULE: ./lib/runtime/run-result.js
 function openQuestions(questions) {
     return Object.entries(questions).map(([phase, { question, answers }]) => ({ phase, ...question, answers }));
@@ -51370,7 +51415,8 @@ function openQuestions(questions) {
 
 /** Waits, or ends early when the signal says so. */
 async function sleepUntil(ms, signal) {
-    await (0,promises_.setTimeout)(Math.max(0, ms), undefined, { signal }).catch(() => { });
+    // A timer for longer than that would end at once.
+    await (0,promises_.setTimeout)(Math.min(Math.max(0, ms), 2 ** 31 - 1), undefined, { signal }).catch(() => { });
 }
 
 ;// CONCATENATED MODULE: ./lib/runtime/tell-end.js
@@ -51396,6 +51442,7 @@ function tellEnd({ recorder, workflow, now }, phase) {
 }
 
 ;// CONCATENATED MODULE: ./lib/runtime/run.js
+
 
 
 
@@ -51435,13 +51482,18 @@ class Run {
         }
     }
     async #steps() {
-        this.#recover();
+        for (const { phase, error } of recover(this.session, this.options.retryFailed))
+            this.#giveUp(phase, error);
+        // An answer that takes time to be carried out is written down first.
+        if (this.host && this.#moment && takesTime(this.session, this.#moment.phase))
+            await this.#save([]);
         for (;;) {
             if (this.#stop.aborted)
                 return this.#stopped();
             for (const moment of await closeQuestions(this.session, (name) => this.#phaseRun(name)))
                 this.#note(moment);
             const due = this.#pass();
+            this.#cancelReset();
             if (this.host && this.#moment) {
                 await this.#save([]);
                 continue;
@@ -51478,18 +51530,6 @@ class Run {
     }
     /** What no policy of a phase is about: a chain that can't be written, or a mistake of ours. */
     #crash = null;
-    /** What a session that died left running is to be done again, but not for ever. */
-    #recover() {
-        const { recorder, workflow, now } = this.session;
-        for (const [name, state] of Object.entries(recorder.record.phases)) {
-            const deaths = deathsIn(state);
-            // What is complete in it stays so.
-            if (state.status === "failed" && this.options.retryFailed)
-                recorder.tell(retried(name, now()));
-            else if (deaths >= workflow.maxAttempts)
-                this.#giveUp(name, gaveUp(name, deaths));
-        }
-    }
     /** What takes no time; each may lead to the next. Gives what is due then. */
     #pass() {
         for (let due = this.#due();; due = this.#due()) {
@@ -51754,11 +51794,12 @@ function definitionOf(name, shape, hands) {
     }
 }
 function workerOf(name, shape, common, hands) {
-    const { ask, parallel } = shape;
+    // Each is a process and a folder of its own.
+    const { ask, parallel = 4 } = shape;
     const isOne = !hasManyTasks(shape);
     const worker = {
         ...common,
-        ...defined({ parallel }),
+        parallel,
         after: async (_, { signal }) => {
             if (!isOne)
                 await hands.gates(name, signal);
@@ -51968,9 +52009,13 @@ function createFolders(session, journal, issue) {
         giveBack,
         drop,
         async reserve(phase) {
-            const workspace = reserved.get(phase) ?? (await take());
+            const known = reserved.get(phase);
+            if (known)
+                return { workspace: known, isNew: false };
+            const kept = idle;
+            const workspace = await take();
             reserved.set(phase, workspace);
-            return workspace;
+            return { workspace, isNew: workspace !== kept };
         },
         async unreserve(phase) {
             const workspace = reserved.get(phase);
@@ -52331,6 +52376,7 @@ function failedGates({ journal, phase }) {
 
 ;// CONCATENATED MODULE: ./lib/engine/conflicts.js
 
+
 /** Whether the task changed what another one has changed since it began. Then it does its work again on top of that. */
 async function conflictOf(task, workspace, mark) {
     const { journal, phase, name, kind, session, recorder } = task;
@@ -52341,23 +52387,55 @@ async function conflictOf(task, workspace, mark) {
     const paths = changes.map(({ path }) => path).filter((path) => others.has(path));
     if (paths.length === 0)
         return null;
-    const listed = paths.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
-    const message = `While this was being done, another task changed the same files: ${listed.join(", ")}. They are in the workspace as that one left them; do the work on top of that.`;
     const { acp_state } = journal.run;
-    const id = conflictId(task);
-    // It was done on top of what is no longer there.
-    journal.forgetTask(id);
-    journal.keep({
-        acp_state: {
-            ...acp_state,
-            conflicts_in_progress: [...new Set([...acp_state.conflicts_in_progress, id])],
-        },
-    });
+    const message = startOver(task, paths);
+    const open = new Set([...acp_state.conflicts_in_progress, conflictId(task)]);
+    journal.keep({ acp_state: { ...acp_state, conflicts_in_progress: [...open] } });
     recorder.tell({ type: "conflict:started", phase, task: name, paths });
     session.log.info(`${phase}: ${message}`, { event: "conflict", issue: task.issue.number, phase });
     if (session.plan.checkpoints.conflictEvents)
         await recorder.save({ type: "PRE", trigger: "conflict_start", outcome: null, phase });
     return { paths, message };
+}
+/** The work is to be done again, from nothing. Gives what to tell the agent. */
+function startOver(task, paths) {
+    const { journal, recorder, session, phase, name } = task;
+    const key = taskKey(phase, name);
+    // It was done on top of what is no longer there.
+    journal.forgetTask(key);
+    const node = recorder.record.nodes[key];
+    if (node && node.result !== null) {
+        const depends_on = node.depends_on.map((each) => each.slice(taskKey(phase, "").length));
+        const { input } = node;
+        const planned = { depends_on, ...(input !== undefined && { input }) };
+        recorder.tell({ type: "tasks:planned", phase, tasks: { [name]: planned } });
+        recorder.tell({ type: "task:started", phase, task: name, at: session.clock.now().toISOString() });
+    }
+    const listed = paths.slice(0, 10).map((path) => `\`${path.replace(/[`\r\n]/g, "?")}\``);
+    return `While this was being done, another task changed the same files: ${listed.join(", ")}. They are in the workspace as that one left them; do the work on top of that.`;
+}
+/** Those of the unfinished files that others have changed since. */
+async function changedSince({ session, journal, issue }, work, head) {
+    const folder = `${session.plan.layout.folder(issue.number)}/`;
+    const changed = [];
+    const known = new Map();
+    for (const { path, base } of work) {
+        if (base === undefined || base === head)
+            continue;
+        if (path.startsWith(folder)) {
+            if ((journal.run.artifacts[path.slice(folder.length)]?.hash ?? "none") !== base)
+                changed.push(path);
+            continue;
+        }
+        const since = known.get(base) ?? (await pathsBetween(session, base, head));
+        known.set(base, since);
+        if (since.has(path))
+            changed.push(path);
+    }
+    return changed;
+}
+async function pathsBetween({ code }, from, to) {
+    return new Set((await code.changesBetween(from, to)).map(({ path }) => path));
 }
 /** What the agent changed; nothing where that can't be read, which is found out when it is judged. */
 async function changesOf(workspace) {
@@ -52371,9 +52449,10 @@ async function changesOf(workspace) {
     }
 }
 /** A folder with what others have changed meanwhile, and with the task's own changes on top. */
-async function onTop({ folders }, workspace) {
+async function onTop({ folders, setUp }, workspace, signal) {
     const changes = await changesOf(workspace);
     const place = await folders.take();
+    await setUp(place, signal);
     if (changes.length > 0)
         await place.apply(changes);
     return place;
@@ -52577,7 +52656,10 @@ async function keepUnfinished(task, workspace, left) {
     const partial = await capturePartialWork(session, about, plan, workspace);
     const notes = notesRecord(journal.run.notes, role, left.notes);
     journal.keep({ notes: notes.notes }, notes.files);
-    const work = { partial_work: [...partial.partial_work], progress: progressKeptOf(left.progress) };
+    const folder = `${session.plan.layout.folder(issue.number)}/`;
+    const baseOf = (path) => path.startsWith(folder) ? (task.basis[path.slice(folder.length)]?.hash ?? "none") : workspace.baseSha;
+    const partial_work = partial.partial_work.map((file) => ({ ...file, base: baseOf(file.path) }));
+    const work = { partial_work, progress: progressKeptOf(left.progress) };
     journal.keepUnfinished(taskKey(phase, name), work, asArtifacts([...partial.files, ...notes.files]));
     journal.say({ note: partial.remark });
     return partial.remark;
@@ -52719,7 +52801,7 @@ async function endTask(task, signal, workspace, result, { output, release }) {
             ...agentRecord(run, doer, result, produced),
             notes: { ...run.notes, ...notes.notes },
             files_modified: produced.code.map(({ path, status }) => ({ path, status, staged: true })),
-            ...(head && {
+            ...(produced.code.length > 0 && {
                 issue_snapshot: { ...run.issue_snapshot, branch: session.plan.branch, head_sha: head },
             }),
             governance_results: {
@@ -52812,15 +52894,19 @@ function runIssueTask(task, context) {
     work.then(done, done);
     return work;
 }
-async function attempts(task, context) {
-    let error = task.recorder.record.phases[task.phase]?.failure?.message ?? null;
+async function attempts(given, context) {
+    let error = given.recorder.record.phases[given.phase]?.failure?.message ?? null;
     for (let conflicts = 0;; conflicts++) {
+        const task = { ...given, basis: given.journal.run.artifacts };
         const mark = task.journal.mark;
+        await keepLease(task);
         let workspace = await task.folders.take(task.isOnly ? task.phase : undefined);
         let isKept = false;
         try {
-            await task.prepare(workspace, context.signal);
-            await takeUp(task, workspace);
+            // The only task works in the folder that the phase was set up in.
+            if (!task.isOnly || conflicts > 0)
+                await task.setUp(workspace, context.signal);
+            error = (await takeUp(task, workspace)) ?? error;
             const result = await agentResult(task, context, workspace, error);
             if (context.signal.aborted) {
                 if (task.session.signal.aborted)
@@ -52833,11 +52919,11 @@ async function attempts(task, context) {
                 const conflict = await conflictOf(task, workspace, mark);
                 if (conflict === null) {
                     if (task.kind === "work" && task.journal.mark > mark) {
-                        const place = await onTop(task, workspace);
+                        const place = await onTop(task, workspace, context.signal);
                         await task.folders.drop(workspace);
                         workspace = place;
                     }
-                    const output = outputOf(task, context, result);
+                    const output = await outputOf(task, context, result);
                     const sha = await endTask(task, context.signal, workspace, result, { output, release });
                     if (conflicts > 0)
                         await resolved(task);
@@ -52863,16 +52949,27 @@ async function attempts(task, context) {
         }
     }
 }
-function outputOf({ name, role, session }, { item = null }, { summary, data = null, vote }) {
-    const { verdict } = (0,notes_status/* notesStatus */.qA)(session.notes.get(role) ?? "");
-    return { summary, data, vote: vote ?? null, verdict, task: name, item: item, role };
+async function outputOf(task, { item = null }, result) {
+    const { summary, data = null, vote = null } = result;
+    const { verdict } = (0,notes_status/* notesStatus */.qA)(result.notes ?? (await notesFor(task)) ?? "");
+    return { summary, data, vote, verdict, task: task.name, item: item, role: task.role };
 }
-/** What a stopped attempt had done so far. */
-async function takeUp({ session, journal, phase, name, issue, plan }, workspace) {
-    const unfinished = journal.unfinished(taskKey(phase, name));
-    if (!unfinished)
-        return;
-    await restorePartialWork(session, { issue: issue.number, name: phase }, unfinished.partial_work, plan, workspace);
+/** Many tasks take longer than anybody could know at the start: the lease has to last for this one too. */
+async function keepLease({ journal, recorder, phase }) {
+    if (recorder.latest && journal.isLeaseShort(recorder.latest))
+        await recorder.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase });
+}
+/** Puts back what a stopped attempt had done so far. Gives what to tell the agent where that no longer fits. */
+async function takeUp(task, workspace) {
+    const { session, journal, phase, name, issue, plan } = task;
+    const work = journal.unfinished(taskKey(phase, name))?.partial_work ?? [];
+    if (work.length === 0)
+        return null;
+    const changed = await changedSince(task, work, workspace.baseSha);
+    if (changed.length > 0)
+        return startOver(task, changed);
+    await restorePartialWork(session, { issue: issue.number, name: phase }, work, plan, workspace);
+    return null;
 }
 /** One that had ended before its session died is not run again. */
 async function agentResult(task, context, workspace, error) {
@@ -52955,31 +53052,39 @@ function createHands(run) {
             marks.set(phase, journal.mark);
         return { plan, agent };
     }
-    const preparing = (phase) => (folder, signal) => prepare(phase, folder, signal);
+    const settingUp = (phase) => ({
+        setUp: (folder, signal) => setUp(phase, folder, signal),
+        basis: {},
+    });
     function taskOf(phase, name) {
         const { plan, agent } = planned(phase, name);
         const shape = workflow.phases[phase];
-        const about = { ...run, phase, name, plan, agent, prepare: preparing(phase) };
+        const about = { ...run, phase, name, plan, agent, ...settingUp(phase) };
         if (shape?.type === "tasks") {
             const { does = "", role = name } = shape.tasks[name] ?? {};
             return { ...about, does, role, kind: "work", isOnly: false };
         }
         if (shape?.type !== "agent")
             throw new Error(`no agent works in ${phase}`);
-        const { does, role = agent.name, forEach, until } = shape;
+        // Those who work at the same time must not write over each other's notes.
+        const byDefault = (0,engine_standing/* runsBeside */.L5)(workflow, phase) ? `${agent.name}-${phase}` : agent.name;
+        const { does, role = byDefault, forEach, until } = shape;
         const isOnly = forEach === undefined && !until;
         return { ...about, does, role: forEach === undefined ? role : `${role}-${name}`, kind: "work", isOnly };
     }
     async function hooks(phase, commands, signal) {
-        if (commands.length > 0)
-            await runIn(await folders.reserve(phase), phase, commands, signal);
-    }
-    /** Sets up the folder of one task among several, or of the gates after them. */
-    async function prepare(phase, folder, signal) {
-        const shape = workflow.phases[phase];
-        if (!shape || shape.type === "terminal" || !hasManyTasks(shape))
+        if (commands.length === 0)
             return;
-        await runIn(folder, phase, shape.before ?? [], signal);
+        const { workspace, isNew } = await folders.reserve(phase);
+        // What the commands before it made ready is not in a new folder.
+        if (isNew && commands !== beforeOf(phase))
+            await setUp(phase, workspace, signal);
+        await runIn(workspace, phase, commands, signal);
+    }
+    const setUp = (phase, folder, signal) => runIn(folder, phase, beforeOf(phase), signal);
+    function beforeOf(phase) {
+        const shape = workflow.phases[phase];
+        return (shape?.type !== "terminal" && shape?.before) || [];
     }
     async function runIn({ directory }, phase, commands, signal) {
         for (const { command, timeoutMs } of commands) {
@@ -52999,7 +53104,7 @@ function createHands(run) {
                 ? [{ path: "", mode: "100644", content: null, status: "modified" }]
                 : [];
             folder = await folders.take();
-            await prepare(phase, folder, signal);
+            await setUp(phase, folder, signal);
             const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
             const failure = gateFailure(results.filter(({ status }) => status === "failed"));
             journal.keep({
@@ -53040,7 +53145,7 @@ function createHands(run) {
             const { plan, agent } = planned(phase, voter);
             const shape = workflow.phases[phase];
             const does = (shape?.type === "consensus" && shape.voters[voter]?.does) || "";
-            const about = { ...run, phase, plan, agent, does, name: voter, role: voter, prepare: preparing(phase) };
+            const about = { ...run, phase, plan, agent, does, name: voter, role: voter, ...settingUp(phase) };
             return runIssueTask({ ...about, kind: "vote", isOnly: false }, { ...context, item: null });
         },
         hooks,
@@ -53268,6 +53373,67 @@ function gaveWay(issue, latest) {
     });
 }
 
+;// CONCATENATED MODULE: ./lib/engine/work-time.js
+/** No lease is longer: whoever dies so that nobody can tell blocks the run until it ends. */
+const mostMs = 24 * 3_600_000;
+/** The number of tasks to reckon with where only the run itself can tell. */
+const unknownTasks = 10;
+/** How long a phase, or so many tasks of it, may take: its agents one after the other, and all gates, which may have to be computed again. */
+function workMsOf(plan, name, times) {
+    const phase = plan.workflow.phases[name];
+    const { agents = {} } = plan.phases[name] ?? {};
+    if (!phase || phase.type === "terminal")
+        return 0;
+    const turns = times ??
+        (phase.type !== "agent" ? 1 : (phase.until?.most ?? (phase.forEach === undefined ? 1 : unknownTasks)));
+    const agentMs = Object.values(agents).reduce((sum, agent) => sum + (agent?.timeoutMs ?? 0), 0) * turns;
+    const gates = Object.values(plan.phases).flatMap((each) => each.gates);
+    const gatesMs = gates.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
+    const hooks = [...(phase.before ?? []), ...(phase.after ?? []), ...(phase.finally ?? [])];
+    const hooksMs = hooks.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
+    return Math.min(agentMs + gatesMs + hooksMs, mostMs);
+}
+/** Whether commands run once a person has answered. */
+function hasAfter({ workflow }, name) {
+    const phase = workflow.phases[name];
+    return phase?.type === "human" && (phase.after ?? []).length > 0;
+}
+
+;// CONCATENATED MODULE: ./lib/engine/deadlines.js
+
+
+/** When each phase that is at work has to be done: the lease lasts as long as the last of them. */
+class Deadlines {
+    session;
+    #until = new Map();
+    constructor(session) {
+        this.session = session;
+    }
+    /** The phase, or one more task of it, begins. */
+    begin(phase, times) {
+        const until = this.session.clock.now().getTime() + workMsOf(this.session.plan, phase, times);
+        this.#until.set(phase, Math.max(this.#until.get(phase) ?? 0, until));
+    }
+    end(phase) {
+        this.#until.delete(phase);
+    }
+    /** Held as long as something is at work; then just long enough to show what was committed. */
+    lease() {
+        const last = this.#last();
+        if (last === null)
+            return (0,lease/* closingLease */.cE)(this.session);
+        return (0,lease/* leaseFor */.UX)(this.session, last - this.session.clock.now().getTime());
+    }
+    /** Whether the lease that was last stored ends before what is at work has to be done. */
+    isShort({ lease }) {
+        const last = this.#last();
+        return lease !== null && last !== null && Date.parse(lease.expires_at) < last;
+    }
+    #last() {
+        return this.#until.size === 0 ? null : Math.max(...this.#until.values());
+    }
+}
+
 ;// CONCATENATED MODULE: ./lib/engine/journal-parts.js
 
 
@@ -53305,26 +53471,6 @@ function withHint(error) {
     return { ...error, hint: hint === "" ? "Comment `/crunch` to try again." : hint };
 }
 
-;// CONCATENATED MODULE: ./lib/engine/work-time.js
-/** No lease is longer: whoever dies so that nobody can tell blocks the run until it ends. */
-const mostMs = 24 * 3_600_000;
-/** The number of tasks to reckon with where only the run itself can tell. */
-const unknownTasks = 10;
-/** How long a phase may take: its agents one after the other, and all gates, which may have to be computed again. */
-function workMsOf(plan, name) {
-    const phase = plan.workflow.phases[name];
-    const { agents = {} } = plan.phases[name] ?? {};
-    if (!phase || phase.type === "terminal")
-        return 0;
-    const turns = phase.type !== "agent" ? 1 : (phase.until?.most ?? (phase.forEach === undefined ? 1 : unknownTasks));
-    const agentMs = Object.values(agents).reduce((sum, agent) => sum + (agent?.timeoutMs ?? 0), 0) * turns;
-    const gates = Object.values(plan.phases).flatMap((each) => each.gates);
-    const gatesMs = gates.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
-    const hooks = [...(phase.before ?? []), ...(phase.after ?? []), ...(phase.finally ?? [])];
-    const hooksMs = hooks.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
-    return Math.min(agentMs + gatesMs + hooksMs, mostMs);
-}
-
 ;// CONCATENATED MODULE: ./lib/engine/journal.js
 
 
@@ -53347,8 +53493,7 @@ class Journal {
     #codeCommitted;
     #unfinished;
     #endings = new Map();
-    /** When each phase that is at work has to be done. */
-    #deadlines = new Map();
+    #deadlines;
     #begunAt = new Map();
     /** What tasks have changed in this session, one after the other. */
     #changed = [];
@@ -53356,8 +53501,9 @@ class Journal {
         this.session = session;
         this.start = start;
         this.#run = start.carried;
+        this.#deadlines = new Deadlines(session);
         this.#codeCommitted = start.carried.issue_snapshot.head_sha;
-        this.#unfinished = unfinishedOf(start.latest);
+        this.#unfinished = unfinishedOf(start.isNewRun ? null : start.latest);
     }
     get run() {
         return this.#run;
@@ -53405,32 +53551,39 @@ class Journal {
         switch (event.type) {
             case "phase:started":
                 this.#begunAt.set(event.phase, this.session.clock.now().toISOString());
-                this.#deadlines.set(event.phase, this.#now() + workMsOf(this.session.plan, event.phase));
+                this.#deadlines.begin(event.phase);
                 return;
             case "phase:succeeded":
             case "phase:failed":
             case "phase:retrying":
             case "phase:stopped":
             case "input:requested":
-                this.#deadlines.delete(event.phase);
+                this.#deadlines.end(event.phase);
                 return;
             case "phase:skipped":
-                this.#deadlines.delete(event.phase);
+                this.#deadlines.end(event.phase);
                 this.say({ note: event.reason });
                 return;
             case "phases:reset":
                 for (const phase of event.phases) {
-                    this.#deadlines.delete(phase);
+                    this.#deadlines.end(phase);
                     this.forget(phase);
                 }
                 return;
             case "run:moved":
-                for (const [phase, { status }] of Object.entries(event.phases))
-                    if (status !== "pending")
+                for (const phase of Object.keys(event.phases))
+                    if (!event.keep?.includes(phase))
                         this.forget(phase);
                 return;
             case "input:received":
+                // What is done about it is done by this session alone.
+                if (hasAfter(this.session.plan, event.phase))
+                    this.#deadlines.begin(event.phase, 1);
                 this.say({ note: `${saidBy(event.answer.response)} by @${event.answer.by}` });
+                return;
+            case "task:started":
+            case "conflict:started":
+                this.#deadlines.begin(event.phase, 1);
                 return;
             case "task:completed":
             case "task:failed":
@@ -53439,6 +53592,9 @@ class Journal {
     }
     forgetTask(key) {
         this.#unfinished.delete(key);
+    }
+    isLeaseShort(latest) {
+        return this.#deadlines.isShort(latest);
     }
     /** What a phase left unfinished is not taken up. */
     forget(phase) {
@@ -53459,9 +53615,6 @@ class Journal {
             this.#unfinished.delete(key);
         this.#changed.push(ending.paths);
         ending.release();
-    }
-    #now() {
-        return this.session.clock.now().getTime();
     }
     async commit({ moment, latest, isNewRun, phases, change }) {
         const { session, start } = this;
@@ -53502,7 +53655,7 @@ class Journal {
         const carriedAt = before?.current_phase === state.current_phase ? before.phase_started_at : undefined;
         return {
             ...change,
-            lease: this.#lease(change),
+            lease: change.outcome === "interrupted" ? null : this.#deadlines.lease(),
             ...(change.error && { error: withHint(change.error) }),
             partial_work: [...this.#unfinished].flatMap(([task, { partial_work }]) => partial_work.map((file) => ({ ...file, task }))),
             progress: [...this.#unfinished].flatMap(([task, { progress }]) => progress.map((line) => ({ ...line, task }))),
@@ -53513,13 +53666,6 @@ class Journal {
             },
             orchestrator_state: { ...run, handled_events: withHandled(run.handled_events, this.start.eventKey) },
         };
-    }
-    /** Held as long as something is at work; then just long enough to show what was committed. */
-    #lease({ outcome }) {
-        if (outcome === "interrupted")
-            return null;
-        const last = Math.max(...this.#deadlines.values());
-        return Number.isFinite(last) ? (0,lease/* leaseFor */.UX)(this.session, last - this.#now()) : (0,lease/* closingLease */.cE)(this.session);
     }
 }
 function journal_nextOf(latest, change, { maker }) {
@@ -53561,9 +53707,16 @@ function createEventLog(log, clock, issue) {
 
 ;// CONCATENATED MODULE: ./lib/engine/opening.js
 /** What a step does to the run before anything begins. */
-function openingEvents(step, record, now) {
-    const changed = Object.entries(step.phases).filter(([name, state]) => JSON.stringify(record.phases[name]) !== JSON.stringify(state));
-    const moved = changed.length > 0 ? [{ type: "run:moved", phases: Object.fromEntries(changed) }] : [];
+function openingEvents(step, workflow, record, now) {
+    const wanted = Object.entries(step.phases).map(([name, state]) => {
+        const isGone = !Object.hasOwn(workflow.phases, name) && !isDone(state);
+        return [name, isGone ? { ...state, status: "skipped" } : state];
+    });
+    const changed = wanted.filter(([name, state]) => JSON.stringify(record.phases[name]) !== JSON.stringify(state));
+    const keep = "again" in step && step.again ? changed.map(([name]) => name) : [];
+    const moved = changed.length > 0
+        ? [{ type: "run:moved", phases: Object.fromEntries(changed), ...(keep.length > 0 && { keep }) }]
+        : [];
     if (step.kind !== "approve" && step.kind !== "respond")
         return moved;
     const { phase, by } = step;
@@ -53578,6 +53731,7 @@ function openingEvents(step, record, now) {
         : { type: "run:moved", phases: { [phase]: { ...state, status: "succeeded" } } };
     return [...moved, answered];
 }
+const isDone = ({ status }) => status === "succeeded" || status === "skipped";
 /** An answer is worth a checkpoint also when others have to answer as well. */
 function openingMoment(step) {
     if (step.kind !== "approve" && step.kind !== "respond")
@@ -53635,7 +53789,14 @@ async function runOnIssue(session, view, start) {
     const { latest, issue, step, event, actor } = start;
     const isNewRun = latest === null || (step.kind === "run" && step.isRestart === true);
     const carried = await startingPoint(session, start, isNewRun);
-    const journal = new Journal(session, { issue: issue.number, latest, carried, eventKey: event.key, actor });
+    const journal = new Journal(session, {
+        issue: issue.number,
+        latest,
+        isNewRun,
+        carried,
+        eventKey: event.key,
+        actor,
+    });
     const folders = createFolders(session, journal, issue.number);
     const run = {
         ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set() },
@@ -53651,7 +53812,7 @@ async function runOnIssue(session, view, start) {
     const now = () => session.clock.now();
     const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
     run.recorder = recorder;
-    recorder.tell(...openingEvents(step, recorder.record, now()));
+    recorder.tell(...openingEvents(step, workflow, recorder.record, now()));
     const host = createIssueHost(run, view, start);
     try {
         const runtime = { workflow: definition, recorder, now };
@@ -54404,7 +54565,7 @@ async function pauseForAnswer(handling, freshness) {
                 pause: { kind: "stale", ...seen.mark },
             },
         }));
-    if (asked === "held")
+    if (asked === "held" || asked === "void")
         return "gave_way";
     if (!asked)
         return { status: "ignored", reason: "no run has begun" };
@@ -54423,20 +54584,23 @@ var checkpoint_layout = __nccwpck_require__(6042);
  * `target` may be any checkpoint of the chain, also one newer than a rollback, which undoes that rollback. `order` is
  * the workflow's phases in the order they run, the terminal one last; `layout` tells which folder the chain's own is.
  */
-function planRollback(current, target, order, layout = checkpoint_layout/* defaultLayout */.Md) {
+function planRollback(current, target, order, layout = checkpoint_layout/* defaultLayout */.Md, nextPhase = (phases) => order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? "") {
     const name = target.workflow_state.current_phase;
     if (!order.includes(name))
         throw unknownPhase(name);
     const isOver = hasEnded(target);
-    const phases = phasesAt(current.orchestrator_state.phases, target.orchestrator_state.phases, order);
+    const phases = phasesAt(current, target, order);
     const live = filesOf(current, layout);
     const then = filesOf(target, layout);
     return {
         phases,
-        phase: order.find((each) => phases[each]?.status === "pending") ?? order.at(-1) ?? name,
+        phase: nextPhase(phases),
         artifacts: target.artifacts,
         notes: target.notes,
-        partialWork: isOver || hasFailed(target) ? [] : target.partial_work,
+        partialWork: target.partial_work.filter(({ task }) => {
+            const phase = task?.split("/")[0] ?? name;
+            return phase === name ? !isOver && !hasFailed(target) : !rollback_isDone(phases[phase]);
+        }),
         restore: [...then.values()]
             .filter(({ path, hash }) => live.get(path)?.hash !== hash)
             .map(({ path, hash }) => ({ path, hash })),
@@ -54459,19 +54623,22 @@ function hasFailed({ error }) {
 }
 /** What had ended by then has ended; all else is to be done. The terminal phase ends as soon as the run is there. */
 function phasesAt(current, target, order) {
-    const now = new Map(Object.entries(current));
-    const then = new Map(Object.entries(target));
+    const now = new Map(Object.entries(current.orchestrator_state.phases));
+    const then = new Map(Object.entries(target.orchestrator_state.phases));
+    const waiting = keptQuestions(target);
     // Phases that the workflow no longer has are kept as they are: should it get them back, their versions go on.
     const dropped = [...then, ...now].filter(([name]) => !order.includes(name)).reverse();
     const states = new Map(dropped);
-    const last = Math.max(...order.map((name, at) => (isDone(then.get(name)) ? at : -1)));
+    const last = Math.max(...order.map((name, at) => (rollback_isDone(then.get(name)) ? at : -1)));
     for (const [at, name] of order.entries()) {
         const state = then.get(name);
         // A phase that the workflow got only later counts as done where others after it were.
         if (!state && at < last)
             states.set(name, { ...untouched, status: "skipped" });
+        else if (state && ((rollback_isDone(state) && at < order.length - 1) || Object.hasOwn(waiting, name)))
+            states.set(name, state);
         else
-            states.set(name, state && isDone(state) && at < order.length - 1 ? state : untouched);
+            states.set(name, hasBegun(state) ? { ...untouched, due: true } : untouched);
     }
     const end = order.at(-1);
     const isAtEnd = order.every((name) => name === end || states.get(name)?.status !== "pending");
@@ -54484,7 +54651,14 @@ function phasesAt(current, target, order) {
     return Object.fromEntries(versioned);
 }
 const untouched = { status: "pending", attempt: 0, version: 0, checkpoint_id: null };
-const isDone = (state) => state?.status === "succeeded" || state?.status === "skipped";
+/** Whatever led there, it was at work or about to begin. */
+const hasBegun = (state) => state?.due === true || (state !== undefined && ["running", "waiting", "failed"].includes(state.status));
+/** What was asked about work that is done: it is asked still, since the work is not done again. */
+function keptQuestions({ run_state }) {
+    const asked = Object.entries(run_state?.questions ?? {});
+    return Object.fromEntries(asked.filter(([, { question }]) => question.purpose === "output"));
+}
+const rollback_isDone = (state) => state?.status === "succeeded" || state?.status === "skipped";
 /** The files of the issue's folder at a checkpoint: outputs, and each agent's notes. */
 function filesOf({ artifacts, notes }, layout) {
     const files = new Map();
@@ -54570,6 +54744,7 @@ function preview_listed(items) {
 
 
 
+
 /** Answers `/crunch resume --dry-run`: what would be restored, and from where it would go on. */
 async function answerPreview(handling, id) {
     const { deps, event, loaded, situation } = handling;
@@ -54577,9 +54752,12 @@ async function answerPreview(handling, id) {
     if (found.status === "refused")
         return found.outcome;
     const { checkpoint } = found;
-    const order = (0,workflow_workflow/* phasesInOrder */.C7)(loaded.plan.workflow).map(({ name }) => name);
+    const { workflow, layout } = loaded.plan;
+    const order = (0,workflow_workflow/* phasesInOrder */.C7)(workflow).map(({ name }) => name);
     const isLatest = checkpoint.checkpoint_id === loaded.latest?.checkpoint_id;
-    const plan = loaded.latest && !isLatest ? planRollback(loaded.latest, checkpoint, order, loaded.plan.layout) : null;
+    const plan = loaded.latest && !isLatest
+        ? planRollback(loaded.latest, checkpoint, order, layout, (0,engine_standing/* nextPhaseOf */.OL)(workflow))
+        : null;
     const text = renderPreview({
         checkpoint,
         phase: plan?.phase ?? (0,engine_situation/* currentStanding */.M)(situation).phase,
@@ -54849,18 +55027,18 @@ function union(before, added = []) {
 
 
 /** What becomes of a run that goes back to a checkpoint. */
-function rollbackPlan(latest, target, order, layout) {
-    return planRollback(latest, target, order ?? Object.keys(latest.orchestrator_state.phases), layout);
+function rollbackPlan(latest, target, order, layout, nextPhase) {
+    const names = order ?? Object.keys(latest.orchestrator_state.phases);
+    return planRollback(latest, target, names, layout, nextPhase);
 }
 /**
  * The run is again as it was at an earlier checkpoint, which the new one's parent has to be. What has been spent stays
  * spent, and knowledge that was captured stays captured: undoing neither is possible.
  */
-function rollback(latest, { target, order, layout }) {
-    const plan = rollbackPlan(latest, target, order, layout);
+function rollback(latest, { target, order, layout, nextPhase }) {
+    const plan = rollbackPlan(latest, target, order, layout, nextPhase);
     const isSamePhase = plan.phase === target.workflow_state.current_phase;
-    const empty = { ...target.execution_graph, completed_batches: [], current_batch: 1, node_states: {} };
-    const graph = isSamePhase ? (0,execution_graph/* restoreGraph */.Ts)(target.execution_graph) : empty;
+    const graph = graphAt(target, plan, isSamePhase);
     const state = latest.orchestrator_state;
     const names = Object.keys(plan.phases);
     return {
@@ -54880,7 +55058,9 @@ function rollback(latest, { target, order, layout }) {
         },
         execution_graph: graph,
         // What was asked then is asked again when its phase begins.
-        ...(latest.run_state && { run_state: { state: target.run_state?.state ?? {}, questions: {} } }),
+        ...(latest.run_state && {
+            run_state: { state: target.run_state?.state ?? {}, questions: keptQuestions(target) },
+        }),
         agent_states: agentStates(latest.agent_states, graph.node_states),
         team_state: isSamePhase ? target.team_state : { ...target.team_state, members: [] },
         agent_outputs: target.agent_outputs,
@@ -54898,6 +55078,20 @@ function rollback(latest, { target, order, layout }) {
             archived: plan.archived.map((artifact) => ({ ...artifact })),
         },
     };
+}
+/** The tasks of phases that had not ended: what was complete of them stays so. */
+function graphAt(target, { phases }, isSamePhase) {
+    const graph = (0,execution_graph/* restoreGraph */.Ts)(target.execution_graph);
+    const isKept = (key) => {
+        const [phase = "", task] = key.split("/");
+        if (task === undefined)
+            return isSamePhase;
+        const status = phases[phase]?.status;
+        return status === "pending" || status === "waiting";
+    };
+    const kept = Object.entries(graph.node_states).filter(([key]) => isKept(key));
+    const batches = isSamePhase ? {} : { completed_batches: [], current_batch: 1 };
+    return { ...graph, ...batches, node_states: Object.fromEntries(kept) };
 }
 function go_back_knowledgeAfter(now, then) {
     const captured = union(then.captured_entries, now.captured_entries);
@@ -55314,6 +55508,7 @@ async function rollbackFiles(store, issue, plan) {
 
 
 
+
 /**
  * Puts a run back to one of its checkpoints: state, label, code, notes and outputs together. It is itself a
  * checkpoint, and rolling back to the one before it undoes it. Nothing runs until somebody says so.
@@ -55329,7 +55524,7 @@ async function rollBack(handling, id) {
         undo = latest.checkpoint_id;
         return addition(handling, latest, target);
     });
-    if (rolledBack === "held")
+    if (rolledBack === "held" || rolledBack === "void")
         return "gave_way";
     if (!rolledBack)
         return { status: "ignored", reason: "no run has begun" };
@@ -55342,14 +55537,15 @@ async function addition(handling, latest, target) {
     const { deps, loaded, sessionId, store } = handling;
     const order = (0,workflow_workflow/* phasesInOrder */.C7)(loaded.plan.workflow).map(({ name }) => name);
     const { layout } = loaded.plan;
-    const plan = rollbackPlan(latest, target, order, layout);
+    const nextPhase = (0,engine_standing/* nextPhaseOf */.OL)(loaded.plan.workflow);
+    const plan = rollbackPlan(latest, target, order, layout, nextPhase);
     const code = await restoredCode(handling, latest, target, plan);
     const now = deps.clock.now().toISOString();
     return {
         parent: target.checkpoint_id,
         options: { files: await rollbackFiles(store, target.issue_number, plan), codeCommit: code.head_sha },
         change: {
-            ...changeFor(latest, { trigger: "rollback", target, order, layout }, now),
+            ...changeFor(latest, { trigger: "rollback", target, order, layout, nextPhase }, now),
             lease: (0,lease/* closingLease */.cE)({ id: sessionId, holder: deps.holder, clock: deps.clock }),
             issue_snapshot: { ...latest.issue_snapshot, ...code },
         },
@@ -55386,7 +55582,7 @@ async function saveManually(handling, note) {
         const kept = { type, outcome, duration_ms, error, metadata, pause, partial_work, progress };
         return { isBeside: true, change: { ...kept, note, trigger: "manual" } };
     });
-    if (!checkpoint || checkpoint === "held") {
+    if (!checkpoint || checkpoint === "held" || checkpoint === "void") {
         throw new errors/* CrunchError */.s({
             code: "chain_gone",
             message: "The checkpoints of this issue are gone.",
@@ -56470,7 +56666,8 @@ const voted = ["consensus"];
 const begun = [...worked, "human", ...voted];
 /** The types of phase that a key is for; one that is not named here is for all. */
 const typesOfKey = {
-    ...workflow_phase_all(begun, ["next", "optional", "guard", "before", "after", "finally", "on_error", "time_limits"]),
+    ...workflow_phase_all(begun, ["next", "optional", "guard", "before", "finally", "on_error", "time_limits"]),
+    ...workflow_phase_all([...worked, "human"], ["after"]),
     ...workflow_phase_all([...worked, ...voted], ["agent", "timeout"]),
     ...workflow_phase_all(worked, ["role", "writes", "gates", "update", "parallel"]),
     ...workflow_phase_all(["agent"], ["for_each", "until"]),
@@ -58725,7 +58922,12 @@ const RunEvent = schemas/* discriminatedUnion */.gMt("type", [
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:skipped"), phase, reason: run_event_Text, next }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:failed"), phase, error: Failure }),
     /** A person sent the run to a phase: these are as given here from now on. */
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("run:moved"), phases: schemas/* record */.g1P(run_event_Text, PhaseState) }),
+    schemas/* strictObject */.rej({
+        type: schemas/* literal */.euz("run:moved"),
+        phases: schemas/* record */.g1P(run_event_Text, PhaseState),
+        /** Of these, the tasks that are complete stay so. */
+        keep: schemas/* array */.YOg(run_event_Text).optional(),
+    }),
     /** The session was asked to stop while it worked on it. */
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("phase:stopped"), phase }),
     schemas/* strictObject */.rej({
@@ -58753,7 +58955,14 @@ const RunEvent = schemas/* discriminatedUnion */.gMt("type", [
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("conflict:started"), phase, task: run_event_Text, paths: schemas/* array */.YOg(run_event_Text) }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("conflict:resolved"), phase, task: run_event_Text }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("state:changed"), set: schemas/* record */.g1P(run_event_Text, schemas/* json */.Pq9()), unset: schemas/* array */.YOg(run_event_Text) }),
-    schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:requested"), phase, question: Question, at: run_event_Time }),
+    schemas/* strictObject */.rej({
+        type: schemas/* literal */.euz("input:requested"),
+        phase,
+        question: Question,
+        at: run_event_Time,
+        /** The failure that it asks about. */
+        error: Failure.optional(),
+    }),
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:received"), phase, answer: Answer }),
     /** Nobody has to answer any more: enough people did, or the time was up. */
     schemas/* strictObject */.rej({ type: schemas/* literal */.euz("input:closed"), phase, response: run_event_Text, timed_out: schemas/* boolean */.zMY() }),
@@ -58844,6 +59053,8 @@ const PartialFile = schemas/* strictObject */.rej({
     size_bytes: schema_Count,
     /** The task it is of, where several were at work. */
     task: schema_Text.optional(),
+    /** What it was changed on top of: a commit, or for an output the hash it had; `none` for a new one. */
+    base: schema_Text.optional(),
 });
 const Progress = schemas/* strictObject */.rej({
     at: schema_Time,
@@ -60445,9 +60656,12 @@ function currentStanding(situation) {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   H3: () => (/* binding */ phasesFrom),
+/* harmony export */   L5: () => (/* binding */ runsBeside),
+/* harmony export */   OL: () => (/* binding */ nextPhaseOf),
 /* harmony export */   Su: () => (/* binding */ withPhase),
 /* harmony export */   YP: () => (/* binding */ standingOf),
 /* harmony export */   _A: () => (/* binding */ pendingPhases),
+/* harmony export */   _o: () => (/* binding */ readyPhases),
 /* harmony export */   gt: () => (/* binding */ labelFor)
 /* harmony export */ });
 /* harmony import */ var _workflow_graph_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6401);
@@ -60482,6 +60696,20 @@ function standingOf(workflow, phases, advance) {
     if (asleep)
         return { kind: "retrying", ...asleep };
     return { kind: "finished", phase: endOf(workflow, phases) };
+}
+/** The phases that can begin now. */
+function readyPhases(workflow, phases) {
+    return (0,_workflow_readiness_js__WEBPACK_IMPORTED_MODULE_1__/* .readiness */ .xz)(workflow.graph, complete(workflow, phases), new Date(0)).ready;
+}
+/** Where a run of the workflow goes on, by where its phases stand. */
+function nextPhaseOf(workflow) {
+    return (phases) => standingOf(workflow, phases, "auto").phase;
+}
+/** Whether another phase may be at work at the same time. */
+function runsBeside({ graph }, name) {
+    const order = (0,_workflow_graph_js__WEBPACK_IMPORTED_MODULE_0__/* .orderOf */ .m)(graph);
+    const after = new Set(order.after(name));
+    return order.names.some((other) => other !== name && !after.has(other) && !order.after(other).includes(name));
 }
 /** A skipped human phase needs no label of its own: it is passed on the way. */
 const isPassed = (phase) => phase.type !== "terminal" && phase.skip !== undefined;
@@ -60542,7 +60770,7 @@ function phasesFrom(workflow, phases, target) {
     const moved = order.names.map((name) => {
         const { failure, retries: _, retry_at: __, due: ___, next, ...state } = known[name] ?? fresh;
         if (ahead.has(name)) {
-            const why = failure && { failure };
+            const why = failure && name === target && { failure };
             return [name, { ...state, ...why, status: "pending", attempt: 0, stops: 0, visits: 0 }];
         }
         if (!earlier(name))
@@ -61054,8 +61282,8 @@ __nccwpck_require__.d(__webpack_exports__, {
 
 // EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 20 modules
 var core = __nccwpck_require__(3218);
-// EXTERNAL MODULE: ./lib/app/handle-event.js + 121 modules
-var handle_event = __nccwpck_require__(6233);
+// EXTERNAL MODULE: ./lib/app/handle-event.js + 123 modules
+var handle_event = __nccwpck_require__(7726);
 // EXTERNAL MODULE: ./lib/engine/lease.js
 var lease = __nccwpck_require__(6208);
 // EXTERNAL MODULE: ./lib/engine/standing.js
@@ -61213,7 +61441,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _adapters_github_client_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(624);
 /* harmony import */ var _adapters_workspace_checkout_head_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(4819);
 /* harmony import */ var _app_github_dependencies_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(7601);
-/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(6233);
+/* harmony import */ var _app_handle_event_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(7726);
 /* harmony import */ var _app_slots_js__WEBPACK_IMPORTED_MODULE_13__ = __nccwpck_require__(7378);
 /* harmony import */ var _errors_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(452);
 /* harmony import */ var _redact_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(5078);
