@@ -54315,8 +54315,11 @@ function createProjector(options) {
         comment = { id, body };
         return id;
     }
-    async function projectLabel(issue, wanted) {
-        const others = (0,workflow_labels/* knownStateLabels */.Yu)(plan.workflow, issue.labels).filter((label) => label !== wanted);
+    async function projectLabel(issue, wanted, run) {
+        // Also those of phases that the workflow has no longer: Crunch put them there.
+        const gone = Object.keys(run.orchestrator_state.phases).map(workflow_labels/* stateLabel */.UH);
+        const ours = new Set([...(0,workflow_labels/* knownStateLabels */.Yu)(plan.workflow, issue.labels), ...gone]);
+        const others = issue.labels.filter((label) => ours.has(label) && label !== wanted);
         // Added before the others go: a crash in between must not look like a person who removed the label.
         if (!issue.labels.includes(wanted))
             await tracker.addLabel(issue.number, wanted);
@@ -54360,7 +54363,7 @@ function createProjector(options) {
         const isLabelLeft = isLabelRemoved || label === "leave" || parts.isGrave({ isAtRest });
         const shown = isLabelLeft
             ? issue
-            : await parts.attempt("the label", () => projectLabel(issue, (0,engine_standing/* labelFor */.gt)(standing)), issue);
+            : await parts.attempt("the label", () => projectLabel(issue, (0,engine_standing/* labelFor */.gt)(standing), checkpoint), issue);
         parts.finish({ isAtRest });
         const { branch, head_sha } = checkpoint.issue_snapshot;
         const branchHead = branch !== null && isOnBranch ? head_sha : before.branch_head;

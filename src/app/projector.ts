@@ -6,7 +6,7 @@ import type { CheckReporter, CodeHost, Issue, IssueTracker, Log } from "../ports
 import { renderCheck } from "../render/check.js";
 import { renderForbiddenPullRequest } from "../render/not-shown.js";
 import { renderPullRequest } from "../render/pull-request.js";
-import { knownStateLabels } from "../workflow/labels.js";
+import { knownStateLabels, stateLabel } from "../workflow/labels.js";
 import { createPartsShown } from "./parts-shown.js";
 import { statusText, wasLabelRemoved } from "./status-text.js";
 
@@ -89,8 +89,11 @@ export function createProjector(options: ProjectorOptions): Projector {
     return id;
   }
 
-  async function projectLabel(issue: Issue, wanted: string): Promise<Issue> {
-    const others = knownStateLabels(plan.workflow, issue.labels).filter((label) => label !== wanted);
+  async function projectLabel(issue: Issue, wanted: string, run: Checkpoint): Promise<Issue> {
+    // Also those of phases that the workflow has no longer: Crunch put them there.
+    const gone = Object.keys(run.orchestrator_state.phases).map(stateLabel);
+    const ours = new Set([...knownStateLabels(plan.workflow, issue.labels), ...gone]);
+    const others = issue.labels.filter((label) => ours.has(label) && label !== wanted);
     // Added before the others go: a crash in between must not look like a person who removed the label.
     if (!issue.labels.includes(wanted)) await tracker.addLabel(issue.number, wanted);
     for (const label of others) await tracker.removeLabel(issue.number, label);
@@ -140,7 +143,7 @@ export function createProjector(options: ProjectorOptions): Projector {
     const isLabelLeft = isLabelRemoved || label === "leave" || parts.isGrave({ isAtRest });
     const shown = isLabelLeft
       ? issue
-      : await parts.attempt("the label", () => projectLabel(issue, labelFor(standing)), issue);
+      : await parts.attempt("the label", () => projectLabel(issue, labelFor(standing), checkpoint), issue);
     parts.finish({ isAtRest });
     const { branch, head_sha } = checkpoint.issue_snapshot;
     const branchHead = branch !== null && isOnBranch ? head_sha : before.branch_head;

@@ -40,22 +40,13 @@ describe.concurrent("crunch start --once", () => {
     expect(seconds).toBeLessThan(60);
   });
 
-  it.each([
-    ["orchestrator", "data", /plan-consensus +succeeded[\s\S]*develop +succeeded.* tests passed/],
-    ["dev-loop", "code-review", /code-review +succeeded +2 .*review notes passed/],
-  ])(
-    "shows the workflow %s too, with a bot that is killed on the way",
-    {
-      timeout: 90_000,
-    },
-    async (workflow, phase, shown) => {
-      const { code, output } = await startOnce({}, "--workflow", workflow, "--kill", phase);
-      expect(output).toMatch(shown);
-      expect(output).toMatch(/\d+ checkpoints, every parent and hash verified/);
-      expect(output).toMatch(new RegExp(`done again +${phase} \\(attempt 2\\)`));
-      expect(code).toBe(0);
-    },
-  );
+  it("shows another workflow too, with a bot that is killed on the way", { timeout: 90_000 }, async () => {
+    const { code, output } = await startOnce({}, "--workflow", "orchestrator", "--kill", "data");
+    expect(output).toMatch(/plan-consensus +succeeded[\s\S]*develop +succeeded.* tests passed/);
+    expect(output).toMatch(/\d+ checkpoints, every parent and hash verified/);
+    expect(output).toMatch(/done again +data \(attempt 2\)/);
+    expect(code).toBe(0);
+  });
 
   it("refuses to be killed in a phase that there is none of", async () => {
     const { code, output } = await startOnce({}, "--kill", "enrihc");

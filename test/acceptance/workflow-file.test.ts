@@ -257,7 +257,8 @@ describe.concurrent("the loop of specialists", () => {
       config: "workflow: dev-loop\nagent: scripted\n",
       agent: `const { task } = context;
         work[phase] ??= () => write(phase + ".txt", String(context.phase_version));
-        if (phase === "code-review" || phase === "reflection") work[phase] = () => {};
+        if (phase === "code-review" || phase === "reflection")
+          work[phase] = () => output(phase + "-" + task.name + ".md", "Fine.");
         saw({ phase, task: task.name, notes: previous.notes?.length ?? 0 });
         const say = (text) => writeFileSync(process.env.CRUNCH_NOTES, text + "\\n");
         if (phase === "implementation") say(existsSync(join(dir, "diligent")) ? "${filled("implementation")}" : "### Patterns Discovered\\n<!-- what worked -->\\n");

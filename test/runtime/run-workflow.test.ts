@@ -790,3 +790,76 @@ describe("a question", () => {
     expect(await runWorkflow(workflow, options)).toMatchObject({ status: "finished", state: { said: "so" } });
   });
 });
+
+describe("beside a phase that is at work", () => {
+  const soon = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+  it("a question that leads back ends it: what it does no longer counts", async () => {
+    const { options } = fresh();
+    const ended: string[] = [];
+    const workflow = defineWorkflow({ rounds: 0, said: "" })({
+      name: "rounds",
+      first: "begin",
+      phases: {
+        begin: agentPhase({
+          run: () => 1,
+          update: (_, draft) => {
+            draft.rounds += 1;
+          },
+          next: ["ask", "work", "tick"],
+        }),
+        ask: humanPhase({
+          human: ({ rounds }) => ({
+            ...{ type: "approval", prompt: "Fine?", timeoutMs: 10 },
+            onTimeout: { answer: rounds < 2 ? "reject" : "approve" },
+          }),
+          onResponse: (response, draft) => {
+            draft.said = response;
+          },
+          next: { to: ["begin", "end"], choose: ({ said }) => (said === "reject" ? "begin" : "end") },
+        }),
+        work: agentPhase({
+          run: async ({ state, signal }) => {
+            if (state.rounds > 1) return;
+            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            ended.push("aborted");
+          },
+          next: "end",
+        }),
+        // Something has to happen for anybody to see that the time is up.
+        tick: agentPhase({ run: () => soon(40), next: "end" }),
+        end: terminalPhase(),
+      },
+    });
+    const result = await runWorkflow(workflow, options);
+    expect(result).toMatchObject({ status: "finished", state: { rounds: 2 } });
+    expect(ended).toEqual(["aborted"]);
+  });
+
+  it("a next try in a month does not keep the session busy", async () => {
+    const { options } = fresh();
+    let looks = 0;
+    const clock = {
+      now: () => {
+        looks++;
+        return new Date();
+      },
+    };
+    const workflow = defineWorkflow({})({
+      name: "patient",
+      first: "begin",
+      phases: {
+        begin: agentPhase({ run: () => 1, next: ["flaky", "work"] }),
+        flaky: agentPhase({
+          run: () => Promise.reject(new Error("not yet")),
+          onError: { strategy: "retry", maxRetries: 1, delayMs: 30 * 86_400_000 },
+          next: "end",
+        }),
+        work: agentPhase({ run: () => soon(300), next: "end" }),
+        end: terminalPhase(),
+      },
+    });
+    expect((await runWorkflow(workflow, { ...options, clock })).status).toBe("sleeping");
+    expect(looks).toBeLessThan(100);
+  });
+});
