@@ -112,7 +112,7 @@ export async function resolved(task: IssueTask): Promise<void> {
     await recorder.save({ type: "PRE", trigger: "conflict_resolved", outcome: null, phase });
 }
 
-const conflictId = ({ phase, name }: IssueTask) => `${phase}/${name}`;
+const conflictId = ({ phase, name }: IssueTask) => taskKey(phase, name);
 
 export function tooManyConflicts({ paths }: Conflict): CrunchError {
   return new CrunchError({

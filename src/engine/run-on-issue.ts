@@ -1,7 +1,7 @@
 import type { RunEvent } from "../checkpoint/run-event.js";
 import { Recorder } from "../runtime/recorder.js";
 import { Run } from "../runtime/run.js";
-import type { StateOf, WorkflowDefinition } from "../workflow/define-workflow.js";
+import type { StateOf } from "../workflow/define-workflow.js";
 import { compile } from "./compile.js";
 import type { Decision } from "./decision.js";
 import { createFolders } from "./folders.js";
@@ -34,15 +34,7 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
     actor,
   });
   const folders = createFolders(session, journal, issue.number);
-  const run: Omit<IssueRun, "recorder"> & { recorder?: Recorder<StateOf> } = {
-    ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set<Promise<unknown>>() },
-  };
   const { workflow, maxAttempts } = session.plan;
-  const definition: WorkflowDefinition<StateOf> = compile(
-    workflow,
-    maxAttempts,
-    createHands(run as IssueRun),
-  );
   const logEvent = createEventLog(session.log, session.clock, issue.number);
   const onEvent = (told: RunEvent) => {
     journal.hears(told);
@@ -50,10 +42,12 @@ export async function runOnIssue(session: Session, view: IssueView, start: Issue
   };
   const commit = journal.commit.bind(journal);
   const now = () => session.clock.now();
-  const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
-  run.recorder = recorder;
+  const recorder = new Recorder<StateOf>({ workflow, commit, now, onEvent }, latest, isNewRun);
   recorder.tell(...openingEvents(step, workflow, recorder.record, now()));
-  const host = createIssueHost(run as IssueRun, view, start);
+  const atWork = new Set<Promise<unknown>>();
+  const run: IssueRun = { session, journal, folders, recorder, issue, turn: createTurns(), atWork };
+  const definition = compile(workflow, maxAttempts, createHands(run));
+  const host = createIssueHost(run, view, start);
   try {
     const runtime = { workflow: definition, recorder, now };
     const result = await new Run(runtime, { signal: session.signal }, host, openingMoment(step)).run();

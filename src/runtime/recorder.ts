@@ -26,7 +26,7 @@ export interface Commit {
 }
 
 export interface RecorderOptions<S extends StateOf> {
-  readonly workflow: WorkflowDefinition<S>;
+  readonly workflow: Pick<WorkflowDefinition<S>, "name" | "first" | "initial" | "snapshotEvery" | "graph">;
   /** Stores it and gives the checkpoint; throws when another session came first. */
   readonly commit: (commit: Commit) => Promise<Checkpoint>;
   readonly now: () => Date;

@@ -111,7 +111,11 @@ export function apply(graph: PhaseGraph, record: RunRecord, event: RunEvent): vo
     }
     case "input:received": {
       const asked = record.questions[event.phase];
-      if (asked) record.questions[event.phase] = { ...asked, answers: [...asked.answers, event.answer] };
+      const { by, at } = event.answer;
+      // One that came while a session worked is told by whoever took it down, and by that session.
+      const isKnown = asked?.answers.some((each) => each.by === by && each.at === at);
+      if (asked && !isKnown)
+        record.questions[event.phase] = { ...asked, answers: [...asked.answers, event.answer] };
       return;
     }
     case "input:closed":

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { latestOf, say, startAgain, stopBot } from "./going-back.js";
-import { scenario, type World } from "./world.js";
+import { expectReplay, scenario, type World } from "./world.js";
 
 /** Two phases side by side between a start and a join; more keys of them are given as YAML. */
 const both = (left = "", right = "", more = "") => `workflow:
@@ -12,6 +12,14 @@ const both = (left = "", right = "", more = "") => `workflow:
     end: { type: terminal }
 agent: scripted
 ${more}`;
+
+const nodesOfBoth = {
+  start: { kind: "fixed", to: ["left", "right"] },
+  left: { kind: "fixed", to: ["join"] },
+  right: { kind: "fixed", to: ["join"] },
+  join: { kind: "fixed", to: ["end"] },
+  end: { kind: "terminal", to: [] },
+} as const;
 
 async function beginBoth(world: World, ...held: readonly string[]): Promise<number> {
   for (const name of held) world.hold(name);
@@ -153,6 +161,8 @@ describe.concurrent("a phase beside another", () => {
       world.release("right");
       await world.idle();
       expect(await world.stateLabels(issue)).toEqual(["state:left"]);
+      const graph = { first: "start", nodes: nodesOfBoth };
+      expectReplay(await world.chainOf(issue), { graph });
       await say(world, issue, "/crunch approve");
       expect(await world.stateLabels(issue)).toEqual(["state:end"]);
     },

@@ -263,8 +263,11 @@ describe.concurrent("the loop of specialists", () => {
         const say = (text) => writeFileSync(process.env.CRUNCH_NOTES, text + "\\n");
         if (phase === "implementation") say(existsSync(join(dir, "diligent")) ? "${filled("implementation")}" : "### Patterns Discovered\\n<!-- what worked -->\\n");
         if (phase === "code-review") {
-          const finds = task.name === "test" && context.phase_version === 1;
-          say(finds ? "${filled("review", "FINDINGS")}" : "${filled("review", "APPROVED")}");
+          const finds = task.name === "test" && !existsSync(join(dir, "found"));
+          if (finds && existsSync(join(dir, "careful"))) writeFileSync(join(dir, "found"), "");
+          const isEmpty = task.name === "security" && !existsSync(join(dir, "careful"));
+          if (isEmpty) say("### Observations\\n");
+          else say(finds ? "${filled("review", "FINDINGS")}" : "${filled("review", "APPROVED")}");
         }
         if (phase === "reflection") say("${filled("reflection")}");`,
     },
@@ -274,10 +277,14 @@ describe.concurrent("the loop of specialists", () => {
       expect(await world.sticky(issue)).toMatch(/`implementation` failed[\s\S]*implementation notes/);
       world.note("diligent");
       await say(world, issue, "/crunch");
+      // What one reviewer left out is asked of all of them again: the gate is about all.
+      expect(await world.sticky(issue)).toMatch(/`code-review` failed[\s\S]*review notes[^\n]*security/);
+      world.note("careful");
+      await say(world, issue, "/crunch");
       expect(await world.stateLabels(issue)).toEqual(["state:complete"]);
       const phases = world.phasesRun();
       expect(phases.filter((phase) => phase === "implementation")).toHaveLength(3);
-      expect(phases.filter((phase) => phase === "code-review")).toHaveLength(6);
+      expect(phases.filter((phase) => phase === "code-review")).toHaveLength(9);
       expect(phases.filter((phase) => phase === "reflection")).toHaveLength(4);
       const { notes = {} } = (await world.chainOf(issue)).at(-1) ?? {};
       expect(Object.keys(notes).sort()).toEqual([
