@@ -48529,7 +48529,10 @@ function apply(graph, record, event) {
         }
         case "input:received": {
             const asked = record.questions[event.phase];
-            if (asked)
+            const { by, at } = event.answer;
+            // One that came while a session worked is told by whoever took it down, and by that session.
+            const isKnown = asked?.answers.some((each) => each.by === by && each.at === at);
+            if (asked && !isKnown)
                 record.questions[event.phase] = { ...asked, answers: [...asked.answers, event.answer] };
             return;
         }
@@ -51102,7 +51105,7 @@ class Recorder {
             return;
         this.#isFull = true;
         // Its failure is found by whoever saves next.
-        this.save({ type: "POST", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => { });
+        this.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => { });
     }
     /** Changes the workflow's data by a function that changes a copy of it. */
     update(change) {
@@ -52468,7 +52471,7 @@ async function resolved(task) {
     if (task.session.plan.checkpoints.conflictEvents)
         await recorder.save({ type: "PRE", trigger: "conflict_resolved", outcome: null, phase });
 }
-const conflictId = ({ phase, name }) => `${phase}/${name}`;
+const conflictId = ({ phase, name }) => taskKey(phase, name);
 function tooManyConflicts({ paths }) {
     return new errors/* CrunchError */.s({
         code: "conflict",
@@ -53327,7 +53330,7 @@ function logStart({ session, recorder, issue }, { checkpoint_id: id }) {
 
 /** Commits what a run has become to a store, with nothing around it. */
 function commitToStore(options) {
-    const { store, issue, maker } = options;
+    const { issue, maker } = options;
     return async (commit) => {
         const { latest, isNewRun, change } = commit;
         const make = () => {
@@ -53338,7 +53341,7 @@ function commitToStore(options) {
             const run = isNewRun ? freshRun(options, commit) : latest;
             return nextCheckpoint(latest, { ...(isNewRun ? run : {}), ...change(run) }, maker);
         };
-        const { next, result } = await putNew(store, make, latest?.checkpoint_id ?? null);
+        const { next, result } = await putNew(options, make, latest?.checkpoint_id ?? null);
         if (result.status === "conflict")
             throw gaveWay(issue, result.latest);
         return next;
@@ -53353,11 +53356,11 @@ function freshRun({ issue, title, workflow, maker }, { moment, phases }) {
     return emptyRun({ issue, workflow, phase, phases, snapshot, startedBy: maker.sessionId, maker });
 }
 /** Ids are short, and made by chance: one that is taken is made anew. */
-async function putNew(store, make, expectedLatest) {
+async function putNew({ store, retention }, make, expectedLatest) {
     for (let tries = 1;; tries++) {
         const next = make();
         try {
-            return { next, result: await store.put(next, { expectedLatest }) };
+            return { next, result: await store.put(next, { expectedLatest, ...(retention && { retention }) }) };
         }
         catch (error) {
             if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5)
@@ -53798,11 +53801,7 @@ async function runOnIssue(session, view, start) {
         actor,
     });
     const folders = createFolders(session, journal, issue.number);
-    const run = {
-        ...{ session, journal, folders, issue, turn: createTurns(), atWork: new Set() },
-    };
     const { workflow, maxAttempts } = session.plan;
-    const definition = compile(workflow, maxAttempts, createHands(run));
     const logEvent = createEventLog(session.log, session.clock, issue.number);
     const onEvent = (told) => {
         journal.hears(told);
@@ -53810,9 +53809,11 @@ async function runOnIssue(session, view, start) {
     };
     const commit = journal.commit.bind(journal);
     const now = () => session.clock.now();
-    const recorder = new Recorder({ workflow: definition, commit, now, onEvent }, latest, isNewRun);
-    run.recorder = recorder;
+    const recorder = new Recorder({ workflow, commit, now, onEvent }, latest, isNewRun);
     recorder.tell(...openingEvents(step, workflow, recorder.record, now()));
+    const atWork = new Set();
+    const run = { session, journal, folders, recorder, issue, turn: createTurns(), atWork };
+    const definition = compile(workflow, maxAttempts, createHands(run));
     const host = createIssueHost(run, view, start);
     try {
         const runtime = { workflow: definition, recorder, now };

@@ -90,7 +90,7 @@ export class Recorder<S extends StateOf> {
     if (this.#events.length < most || this.#isFull) return;
     this.#isFull = true;
     // Its failure is found by whoever saves next.
-    this.save({ type: "POST", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => {});
+    this.save({ type: "PRE", trigger: "every_n_events", outcome: null, phase: this.#phase }).catch(() => {});
   }
 
   /** Changes the workflow's data by a function that changes a copy of it. */

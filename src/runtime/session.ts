@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { defaultRetention, type RetentionPolicy } from "../checkpoint/retention.js";
 import type { RunEvent } from "../checkpoint/run-event.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** How long a session waits for the next try of a phase; for a longer wait it ends. Default a minute. */
   readonly maxWaitMs?: number;
+  /** How many checkpoints of each kind are kept in each phase, else as by default; without any of it, all are. */
+  readonly retention?: Partial<RetentionPolicy>;
   readonly onEvent?: (event: RunEvent) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
@@ -42,7 +45,10 @@ export async function openSession<S extends StateOf>(
     throw otherWorkflow(latest, workflow.name);
   const maker = { now, randomHex: () => randomBytes(32).toString("hex"), sessionId: `SES-${randomUUID()}` };
   const isNewRun = latest === null || options.restart === true;
-  const commit = commitToStore({ store, issue, title, workflow: workflow.name, maker });
+  const commit = commitToStore({
+    ...{ store, issue, title, workflow: workflow.name, maker },
+    retention: options.retention && { ...defaultRetention, ...options.retention },
+  });
   const recorder = new Recorder<S>({ workflow, commit, now, onEvent }, latest, isNewRun);
   return { workflow, recorder, now };
 }

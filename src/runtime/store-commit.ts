@@ -1,4 +1,5 @@
 import { emptyRun, firstCheckpoint, type Maker, nextCheckpoint } from "../checkpoint/create.js";
+import type { RetentionPolicy } from "../checkpoint/retention.js";
 import type { Checkpoint } from "../checkpoint/schema.js";
 import { CrunchError } from "../errors.js";
 import type { CheckpointStore } from "../ports.js";
@@ -10,11 +11,13 @@ export interface StoreCommitOptions {
   readonly title: string;
   readonly workflow: string;
   readonly maker: Maker;
+  /** Which older checkpoints go; without a policy, none. */
+  readonly retention?: RetentionPolicy | undefined;
 }
 
 /** Commits what a run has become to a store, with nothing around it. */
 export function commitToStore(options: StoreCommitOptions): (commit: Commit) => Promise<Checkpoint> {
-  const { store, issue, maker } = options;
+  const { issue, maker } = options;
   return async (commit) => {
     const { latest, isNewRun, change } = commit;
     const make = () => {
@@ -25,7 +28,7 @@ export function commitToStore(options: StoreCommitOptions): (commit: Commit) => 
       const run = isNewRun ? freshRun(options, commit) : latest;
       return nextCheckpoint(latest, { ...(isNewRun ? run : {}), ...change(run) }, maker);
     };
-    const { next, result } = await putNew(store, make, latest?.checkpoint_id ?? null);
+    const { next, result } = await putNew(options, make, latest?.checkpoint_id ?? null);
     if (result.status === "conflict") throw gaveWay(issue, result.latest);
     return next;
   };
@@ -41,11 +44,15 @@ function freshRun({ issue, title, workflow, maker }: StoreCommitOptions, { momen
 }
 
 /** Ids are short, and made by chance: one that is taken is made anew. */
-async function putNew(store: CheckpointStore, make: () => Checkpoint, expectedLatest: string | null) {
+async function putNew(
+  { store, retention }: StoreCommitOptions,
+  make: () => Checkpoint,
+  expectedLatest: string | null,
+) {
   for (let tries = 1; ; tries++) {
     const next = make();
     try {
-      return { next, result: await store.put(next, { expectedLatest }) };
+      return { next, result: await store.put(next, { expectedLatest, ...(retention && { retention }) }) };
     } catch (error) {
       if (!(error instanceof CrunchError) || error.code !== "checkpoint_id_taken" || tries === 5) throw error;
     }

@@ -863,3 +863,28 @@ describe("beside a phase that is at work", () => {
     expect(looks).toBeLessThan(100);
   });
 });
+
+it("keeps as many checkpoints of a kind as it is told, and all when it is told nothing", async () => {
+  const counted = async (retention?: { readonly batch_complete: number }) => {
+    const { store, options } = fresh();
+    const workflow = defineWorkflow({ turns: 0 })({
+      name: "turns",
+      first: "turn",
+      phases: {
+        turn: agentPhase({
+          run: () => 1,
+          update: (_, draft) => {
+            draft.turns += 1;
+          },
+          until: { done: ({ turns }) => turns === 8, most: 10 },
+          next: "end",
+        }),
+        end: terminalPhase(),
+      },
+    });
+    await runWorkflow(workflow, { ...options, ...(retention && { retention }) });
+    return (await store.list(1)).filter(({ trigger }) => trigger === "batch_complete").length;
+  };
+  expect(await counted()).toBe(8);
+  expect(await counted({ batch_complete: 2 })).toBeLessThanOrEqual(3);
+});
