@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { presets } from "../../src/workflow/presets/index.js";
 import { createWorkflow } from "../../src/workflow/workflow.js";
@@ -157,26 +159,31 @@ describe.concurrent("phases at the same time", () => {
 });
 
 describe.concurrent("a consensus", () => {
-  scenario("that is not found leads back, and the next one on", orchestrator, async (world) => {
-    world.note("no-plan-consensus");
-    world.hold("planning");
-    const issue = await world.openIssue(["state:planning"]);
-    await world.working("planning");
-    world.release("planning");
-    await world.until(
-      "the plan is made again",
-      () => world.phasesRun().filter((p) => p === "planning").length === 2,
-    );
-    const { rmSync } = await import("node:fs");
-    rmSync(`${world.dir}/no-plan-consensus`, { force: true });
-    await world.until(
-      "it is done",
-      async () => (await world.stateLabels(issue))[0] === "state:complete",
-      40_000,
-    );
-    await world.idle();
-    expect(await world.sticky(issue)).toContain("Crunch is done");
-  });
+  scenario(
+    "that is not found leads back, and the next one on",
+    {
+      config: `workflow:
+  phases:
+    plan: { next: agree }
+    agree: { type: consensus, voters: [architect, tester], otherwise: plan, next: end }
+    end: { type: terminal }
+agent: scripted
+`,
+      agent,
+    },
+    async (world) => {
+      world.note("no-agree");
+      const issue = await world.openIssue(["state:plan"]);
+      await world.until("the plan is made again", () => world.phasesRun().includes("agree"));
+      world.hold("plan");
+      await world.working("plan", 2);
+      rmSync(join(world.dir, "no-agree"));
+      world.release("plan");
+      await world.idle();
+      expect(await world.stateLabels(issue)).toEqual(["state:end"]);
+      expect(world.phasesRun().filter((phase) => phase === "plan").length).toBeGreaterThan(1);
+    },
+  );
 
   scenario(
     "of agents and people waits for the people, each of whom counts once",
