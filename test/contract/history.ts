@@ -22,7 +22,7 @@ export function describeHistory(world: () => OpenStore): void {
       expect(new Set(counts.slice(1)).size).toBe(1);
       // The index grows to its full size within the first 160.
       const early = median(times.slice(100, 300));
-      if (longHistory > 300) expect(median(times.slice(-200))).toBeLessThan(early * 3 + 1);
+      if (longHistory > 300) expect(median(times.slice(-200))).toBeLessThan(early * 4 + 5);
       const other = world().reopen();
       expect(await other.latest(42)).toEqual(last(chain));
       const all = await other.list(42, { removed: true });
