@@ -54089,8 +54089,8 @@ function renderStatus(view) {
     const link = `[\`${id}\`](${view.checkpointUrl})`;
     return [
         `### ${headline(view)}`,
-        picture(view),
         phaseTable(view),
+        picture(view),
         renderQuestions(checkpoint),
         failureText(checkpoint),
         gateList(checkpoint.governance_results.quality_gates),
@@ -54143,12 +54143,23 @@ function stopText({ pause, outcome, workflow_state: { current_phase: phase } }) 
         return `↩️ Rolled back, \`${phase}\` is next`;
     return outcome === "interrupted" ? `⏸️ Crunch was stopped in \`${phase}\`` : null;
 }
-function phaseTable({ workflow, checkpoint }) {
+/** The phases as people see them: what begins at once is at work as long as this is what they see. */
+function phasesShown({ checkpoint, standing, isLabelRemoved, }) {
+    const { phases } = checkpoint.orchestrator_state;
+    const state = phases[standing.phase];
+    const isHeld = isLabelRemoved || checkpoint.pause !== null || checkpoint.outcome === "interrupted";
+    if (standing.kind !== "next" || isHeld || !state)
+        return phases;
+    return { ...phases, [standing.phase]: { ...state, status: "running" } };
+}
+function phaseTable(view) {
+    const { workflow, checkpoint } = view;
+    const phases = phasesShown(view);
     const outputs = Object.values(checkpoint.agent_outputs);
     const rows = (0,workflow_workflow/* phasesInOrder */.C7)(workflow)
         .filter((phase) => phase.type !== "terminal")
         .map(({ name }) => {
-        const state = checkpoint.orchestrator_state.phases[name];
+        const state = phases[name];
         const status = state?.status ?? "pending";
         const summary = outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
         const said = summary === "" ? taskSummary(checkpoint, name) : summary;
@@ -54182,14 +54193,15 @@ function taskSummary({ execution_graph, agent_outputs }, phase) {
     return [`${done} of ${nodes.length} tasks`, ...said].join("; ");
 }
 /** A line of phases is seen in the table; where several go on at the same time, a picture tells more. */
-function picture({ workflow, checkpoint }) {
+function picture(view) {
+    const { workflow } = view;
     const nodes = Object.values(workflow.graph.nodes);
     const isLine = nodes.every(({ to }) => to.length <= 1);
     if (isLine || nodes.length > mostPictured)
         return "";
-    const { phases } = checkpoint.orchestrator_state;
-    const statuses = Object.fromEntries(Object.entries(phases).map(([name, { status }]) => [name, status]));
-    return (0,markdown/* fenced */.OF)(renderWorkflowPicture(workflow, statuses), "mermaid");
+    const statuses = Object.entries(phasesShown(view)).map(([name, { status }]) => [name, status]);
+    const drawn = (0,markdown/* fenced */.OF)(renderWorkflowPicture(workflow, Object.fromEntries(statuses)), "mermaid");
+    return `<details open><summary>The graph</summary>\n\n${drawn}\n</details>`;
 }
 function failureText({ error, metadata }) {
     if (!error)

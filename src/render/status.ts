@@ -45,8 +45,8 @@ export function renderStatus(view: StatusView): string {
   const link = `[\`${id}\`](${view.checkpointUrl})`;
   return [
     `### ${headline(view)}`,
-    picture(view),
     phaseTable(view),
+    picture(view),
     renderQuestions(checkpoint),
     failureText(checkpoint),
     gateList(checkpoint.governance_results.quality_gates),
@@ -100,12 +100,27 @@ function stopText({ pause, outcome, workflow_state: { current_phase: phase } }: 
   return outcome === "interrupted" ? `⏸️ Crunch was stopped in \`${phase}\`` : null;
 }
 
-function phaseTable({ workflow, checkpoint }: StatusView): string {
+/** The phases as people see them: what begins at once is at work as long as this is what they see. */
+function phasesShown({
+  checkpoint,
+  standing,
+  isLabelRemoved,
+}: StatusView): Readonly<Record<string, PhaseState>> {
+  const { phases } = checkpoint.orchestrator_state;
+  const state = phases[standing.phase];
+  const isHeld = isLabelRemoved || checkpoint.pause !== null || checkpoint.outcome === "interrupted";
+  if (standing.kind !== "next" || isHeld || !state) return phases;
+  return { ...phases, [standing.phase]: { ...state, status: "running" } };
+}
+
+function phaseTable(view: StatusView): string {
+  const { workflow, checkpoint } = view;
+  const phases = phasesShown(view);
   const outputs = Object.values(checkpoint.agent_outputs);
   const rows = phasesInOrder(workflow)
     .filter((phase) => phase.type !== "terminal")
     .map(({ name }) => {
-      const state = checkpoint.orchestrator_state.phases[name];
+      const state = phases[name];
       const status = state?.status ?? "pending";
       const summary =
         outputs.map((tasks) => tasks[name]?.output_summary).find((text) => text !== undefined) ?? "";
@@ -140,13 +155,14 @@ function taskSummary({ execution_graph, agent_outputs }: Checkpoint, phase: stri
 }
 
 /** A line of phases is seen in the table; where several go on at the same time, a picture tells more. */
-function picture({ workflow, checkpoint }: StatusView): string {
+function picture(view: StatusView): string {
+  const { workflow } = view;
   const nodes = Object.values(workflow.graph.nodes);
   const isLine = nodes.every(({ to }) => to.length <= 1);
   if (isLine || nodes.length > mostPictured) return "";
-  const { phases } = checkpoint.orchestrator_state;
-  const statuses = Object.fromEntries(Object.entries(phases).map(([name, { status }]) => [name, status]));
-  return fenced(renderWorkflowPicture(workflow, statuses), "mermaid");
+  const statuses = Object.entries(phasesShown(view)).map(([name, { status }]) => [name, status] as const);
+  const drawn = fenced(renderWorkflowPicture(workflow, Object.fromEntries(statuses)), "mermaid");
+  return `<details open><summary>The graph</summary>\n\n${drawn}\n</details>`;
 }
 
 function failureText({ error, metadata }: Checkpoint): string {

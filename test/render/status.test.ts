@@ -219,7 +219,7 @@ describe("text of others", () => {
   it("stays in its cell of the table", () => {
     const cells = row(rendered(saying("enrich", "a | b \\| c\n| d |")), "enrich").split(/(?<!\\)(?:\\\\)*\|/);
     expect(cells.map((cell) => cell.trim())).toEqual([
-      ...["", "▫️", "`enrich`", "pending", "a \\| b \\\\\\| c \\| d \\|", ""],
+      ...["", "⏳", "`enrich`", "running", "a \\| b \\\\\\| c \\| d \\|", ""],
     ]);
   });
 
