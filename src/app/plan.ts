@@ -118,7 +118,7 @@ function notAllowed(
     ...commands
       .filter((argv) => !isAllowedCommand(operator, argv))
       .map(
-        (argv) => `the gate command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`,
+        (argv) => `the command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`,
       ),
   ];
 }
