@@ -117,9 +117,7 @@ function notAllowed(
     ...strange.map((agent) => `the agent \`${agent}\` is not one of this bot's (${listed(offered)})`),
     ...commands
       .filter((argv) => !isAllowedCommand(operator, argv))
-      .map(
-        (argv) => `the command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`,
-      ),
+      .map((argv) => `the command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`),
   ];
 }
 

@@ -30,23 +30,27 @@ export interface TaskContext<S, Item = undefined> extends PhaseContext<S> {
 
 type MaybePromise<T> = T | Promise<T>;
 
+/** How often, and after which waits, a phase that failed is tried again. */
+export interface RetryPolicy {
+  readonly strategy: "retry";
+  readonly maxRetries: number;
+  /** Default fixed. */
+  readonly backoff?: "fixed" | "exponential";
+  /** The wait before the first retry; default 1,000. */
+  readonly delayMs?: number;
+  /** The longest wait; default an hour, or `delayMs` if that is longer. */
+  readonly maxDelayMs?: number;
+  /** The part of a wait that is left to chance, 0 to 1; default 0.2. */
+  readonly jitter?: number;
+}
+
 /** What to do when a phase fails. Without one, the run fails. */
 export type ErrorPolicy<S> =
   | { readonly strategy: "fail" }
-  | {
-      readonly strategy: "retry";
-      readonly maxRetries: number;
-      /** Default fixed. */
-      readonly backoff?: "fixed" | "exponential";
-      /** The wait before the first retry; default 1,000. */
-      readonly delayMs?: number;
-      /** The longest wait; default an hour, or `delayMs` if that is longer. */
-      readonly maxDelayMs?: number;
-      /** The part of a wait that is left to chance, 0 to 1; default 0.2. */
-      readonly jitter?: number;
+  | (RetryPolicy & {
       /** Changes the data before the next try. */
       readonly onRetry?: (error: Error, draft: S) => void;
-    }
+    })
   | {
       /** Asks a person, who answers retry, skip or fail. */
       readonly strategy: "pause";

@@ -1,4 +1,4 @@
-import type { TimeLimits } from "./definition.js";
+import type { RetryPolicy, TimeLimits } from "./definition.js";
 
 /**
  * A workflow without functions: what a preset or a YAML file says. Conditions and values are expressions over `state`
@@ -25,16 +25,10 @@ export interface HookShape {
 
 export type ErrorShape =
   | { readonly strategy: "fail" }
-  | {
-      readonly strategy: "retry";
-      readonly maxRetries: number;
-      readonly backoff?: "fixed" | "exponential";
-      readonly delayMs?: number;
-      readonly maxDelayMs?: number;
-      readonly jitter?: number;
+  | (RetryPolicy & {
       /** What the data becomes before the next try; `output` is then `{ error }`. */
       readonly update?: Readonly<Record<string, string>>;
-    }
+    })
   | { readonly strategy: "pause"; readonly prompt?: string };
 
 /** Where a phase leads: to all of these, or to those of the first choice whose condition holds. */
