@@ -57951,7 +57951,7 @@ function notAllowed(agents, commands, authority) {
         ...strange.map((agent) => `the agent \`${agent}\` is not one of this bot's (${listed(offered)})`),
         ...commands
             .filter((argv) => !isAllowedCommand(operator, argv))
-            .map((argv) => `the gate command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`),
+            .map((argv) => `the command ${code(argv.join(" "))} is not one this bot may run (${listed(allowed)})`),
     ];
 }
 /** All that is run for a phase besides its agents. */
