@@ -53992,7 +53992,10 @@ function whatNext(view) {
         case "waiting_for_person":
             if (standing.next === null)
                 return `${diverged}answer the question above.`;
-            return `${diverged}read the specification, then add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\` to approve it.`;
+            // A run of old has asked without writing down what.
+            if (Object.keys(checkpoint.run_state?.questions ?? {}).length === 0)
+                return `${diverged}add the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\` to approve.`;
+            return `${diverged}answer the question above; the label \`${(0,workflow_labels/* stateLabel */.UH)(standing.next)}\` says yes too.`;
         case "retrying":
             return `${diverged}nothing; the next try begins at ${moment_moment(standing.until)}. Comment \`/crunch\` to try at once.`;
         case "failed":
@@ -54197,7 +54200,7 @@ function picture(view) {
     const { workflow } = view;
     const nodes = Object.values(workflow.graph.nodes);
     const isLine = nodes.every(({ to }) => to.length <= 1);
-    if (isLine || nodes.length > mostPictured)
+    if (isLine || nodes.length > mostPictured || !view.isPictured)
         return "";
     const statuses = Object.entries(phasesShown(view)).map(([name, { status }]) => [name, status]);
     const drawn = (0,markdown/* fenced */.OF)(renderWorkflowPicture(workflow, Object.fromEntries(statuses)), "mermaid");
@@ -54247,6 +54250,7 @@ function status_text_statusText(options) {
         pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
         isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
         hasDiverged: options.hasDiverged ?? false,
+        isPictured: !isLocal,
         areChecksShown: options.areChecksShown ?? true,
         remarks: options.remarks ?? [],
     });

@@ -32,6 +32,7 @@ export function statusText(options: StatusOptions): string {
     pullRequest: options.pullRequest ?? checkpoint.projections.pull_request,
     isLabelRemoved: options.isLabelRemoved ?? wasLabelRemoved(plan, issue, standing),
     hasDiverged: options.hasDiverged ?? false,
+    isPictured: !isLocal,
     areChecksShown: options.areChecksShown ?? true,
     remarks: options.remarks ?? [],
   });

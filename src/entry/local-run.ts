@@ -93,7 +93,9 @@ function inLocalWords(text: string, issue: number): string {
   return text
     .replace(/\bcomment `\/crunch/g, `run \`crunch run ${issue}`)
     .replace(/\bComment `\/crunch/g, `Run \`crunch run ${issue}`)
-    .replace(/`\/crunch/g, `\`crunch run ${issue}`);
+    .replace(/`\/crunch/g, `\`crunch run ${issue}`)
+    .replace(/^\/crunch/gm, `crunch run ${issue}`)
+    .replace(/\b(one of these comments|a comment like this)\b/g, "one of these commands");
 }
 
 function prepareIssue(root: string, { issue, issueFile }: LocalRunOptions): void {

@@ -20,6 +20,8 @@ export interface StatusView {
   readonly hasDiverged: boolean;
   /** False when the token may not write checks. */
   readonly areChecksShown: boolean;
+  /** Whether the reader sees pictures; a terminal shows none. */
+  readonly isPictured: boolean;
   /** What could not be shown, and what to do about it. */
   readonly remarks: readonly string[];
 }
@@ -159,7 +161,7 @@ function picture(view: StatusView): string {
   const { workflow } = view;
   const nodes = Object.values(workflow.graph.nodes);
   const isLine = nodes.every(({ to }) => to.length <= 1);
-  if (isLine || nodes.length > mostPictured) return "";
+  if (isLine || nodes.length > mostPictured || !view.isPictured) return "";
   const statuses = Object.entries(phasesShown(view)).map(([name, { status }]) => [name, status] as const);
   const drawn = fenced(renderWorkflowPicture(workflow, Object.fromEntries(statuses)), "mermaid");
   return `<details open><summary>The graph</summary>\n\n${drawn}\n</details>`;

@@ -34,7 +34,10 @@ export function whatNext(view: WhatNextView): string {
       return `${diverged}add the label \`${stateLabel(standing.phase)}\` to go on.`;
     case "waiting_for_person":
       if (standing.next === null) return `${diverged}answer the question above.`;
-      return `${diverged}read the specification, then add the label \`${stateLabel(standing.next)}\` to approve it.`;
+      // A run of old has asked without writing down what.
+      if (Object.keys(checkpoint.run_state?.questions ?? {}).length === 0)
+        return `${diverged}add the label \`${stateLabel(standing.next)}\` to approve.`;
+      return `${diverged}answer the question above; the label \`${stateLabel(standing.next)}\` says yes too.`;
     case "retrying":
       return `${diverged}nothing; the next try begins at ${moment(standing.until)}. Comment \`/crunch\` to try at once.`;
     case "failed":

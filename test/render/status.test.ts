@@ -30,6 +30,7 @@ function rendered({
       isLabelRemoved,
       hasDiverged,
       areChecksShown,
+      isPictured: true,
       remarks,
       checkpointUrl,
     },
@@ -84,7 +85,7 @@ describe("what a person reads", () => {
       "a person has to approve",
       { phases: { enrich: "succeeded", ready: "waiting" }, workflow: approved },
       "### ✋ `ready` waits for your approval · 20 %",
-      "read the specification, then add the label `state:implementing` to approve it.",
+      "add the label `state:implementing` to approve.",
     ],
     [
       "a phase failed",
