@@ -48731,8 +48731,9 @@ async function runTasks(run, planned, work, parallel = Number.POSITIVE_INFINITY)
     return nodes.map(([, { result }]) => (result === null ? undefined : fromJson(result)));
 }
 /**
- * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's completion are told together, so
- * that no checkpoint, which another phase may make at any moment, holds one of them alone.
+ * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's
+ * completion are told together, so that no checkpoint, which another phase may make at any moment, holds one of them
+ * alone.
  */
 async function runTask(run, task, work, take = () => null) {
     const { recorder, name: phase } = run;
@@ -52094,12 +52095,12 @@ async function evaluateGates(gates, context, clock) {
     return results;
 }
 /** What the gates of a phase say of the files in a folder, and of what the phase gave. */
-async function gateResults({ session, journal, recorder, phase }, signal, workspace, produced) {
+async function gateResults({ session, journal, recorder, phase }, signal, workspace, { isCodeChanged, outputs }) {
     const { plan, commands, clock } = session;
-    const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
-    const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
+    const gates = gatesAfter(plan, phase, recorder.record.phases, isCodeChanged);
+    const seen = outputsSeen(journal.run.artifacts, outputs);
     const notes = gates.some(({ type }) => type === "notes") ? await allNotes(session, journal) : new Map();
-    return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
+    return evaluateGates(gates, { directory: workspace.directory, outputs: seen, notes, commands, signal }, clock);
 }
 /** Also those that were written in earlier sessions. */
 async function allNotes(session, journal) {
@@ -52667,7 +52668,10 @@ async function keepUnfinished(task, workspace, left) {
     journal.say({ note: partial.remark });
     return partial.remark;
 }
-/** Keeps what an agent left whose session has to stop. If it had ended, and all of its work is kept, it need not run again. Gives what is missing. */
+/**
+ * Keeps what an agent left whose session has to stop. If it had ended, and all of its work is kept, it need not run
+ * again. Gives what is missing.
+ */
 async function keepStopped(task, workspace, result) {
     const missing = await keepUnfinished(task, workspace, result);
     if (result.status === "succeeded" && missing === null)
@@ -52802,7 +52806,7 @@ async function endTask(task, signal, workspace, result, { output, release }) {
     journal.atEnd(taskKey(task.phase, task.name), {
         change: (run) => ({
             ...agentRecord(run, doer, result, produced),
-            notes: { ...run.notes, ...notes.notes },
+            notes: notesRecord(run.notes, task.role, result.notes).notes,
             files_modified: produced.code.map(({ path, status }) => ({ path, status, staged: true })),
             ...(produced.code.length > 0 && {
                 issue_snapshot: { ...run.issue_snapshot, branch: session.plan.branch, head_sha: head },
@@ -52842,7 +52846,8 @@ async function verdictOf(task, signal, { workspace, left }, result) {
         await saveBeforeGates(task, left, result);
     if (!task.isOnly)
         return { ...judged, gates: [] };
-    const gates = await gateResults(task, signal, workspace, judged.produced);
+    const { code, outputs } = judged.produced;
+    const gates = await gateResults(task, signal, workspace, { isCodeChanged: code.length > 0, outputs });
     const folder = session.plan.layout.folder(issue.number);
     // Unless they can't have seen what was judged: then nothing of it counts.
     const changed = gates.length === 0 ? null : await changedSinceJudged(workspace, judged.produced, folder);
@@ -53101,14 +53106,11 @@ function createHands(run) {
         let folder = null;
         try {
             // Where another session began with the phase, nobody here can tell whether it changed code.
-            const paths = [...journal.changedSince(marks.get(phase) ?? 0)];
-            const isChanged = !marks.has(phase) || paths.length > 0;
-            const code = isChanged
-                ? [{ path: "", mode: "100644", content: null, status: "modified" }]
-                : [];
+            const mark = marks.get(phase);
+            const isCodeChanged = mark === undefined || journal.changedSince(mark).size > 0;
             folder = await folders.take();
             await setUp(phase, folder, signal);
-            const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
+            const results = await gateResults({ ...run, phase }, signal, folder, { isCodeChanged, outputs: [] });
             const failure = gateFailure(results.filter(({ status }) => status === "failed"));
             journal.keep({
                 governance_results: {
@@ -53381,7 +53383,10 @@ function gaveWay(issue, latest) {
 const mostMs = 24 * 3_600_000;
 /** The number of tasks to reckon with where only the run itself can tell. */
 const unknownTasks = 10;
-/** How long a phase, or so many tasks of it, may take: its agents one after the other, and all gates, which may have to be computed again. */
+/**
+ * How long a phase, or so many tasks of it, may take: its agents one after the other, and all gates, which may have to
+ * be computed again.
+ */
 function workMsOf(plan, name, times) {
     const phase = plan.workflow.phases[name];
     const { agents = {} } = plan.phases[name] ?? {};

@@ -48,13 +48,17 @@ export async function gateResults(
   { session, journal, recorder, phase }: IssueRun & { readonly phase: string },
   signal: AbortSignal,
   workspace: Pick<Workspace, "directory">,
-  produced: Produced,
+  { isCodeChanged, outputs }: { readonly isCodeChanged: boolean; readonly outputs: Produced["outputs"] },
 ): Promise<readonly GateResult[]> {
   const { plan, commands, clock } = session;
-  const gates = gatesAfter(plan, phase, recorder.record.phases, produced.code.length > 0);
-  const outputs = outputsSeen(journal.run.artifacts, produced.outputs);
+  const gates = gatesAfter(plan, phase, recorder.record.phases, isCodeChanged);
+  const seen = outputsSeen(journal.run.artifacts, outputs);
   const notes = gates.some(({ type }) => type === "notes") ? await allNotes(session, journal) : new Map();
-  return evaluateGates(gates, { directory: workspace.directory, outputs, notes, commands, signal }, clock);
+  return evaluateGates(
+    gates,
+    { directory: workspace.directory, outputs: seen, notes, commands, signal },
+    clock,
+  );
 }
 
 /** Also those that were written in earlier sessions. */

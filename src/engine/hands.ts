@@ -78,14 +78,11 @@ export function createHands(run: IssueRun): Hands {
     let folder: Workspace | null = null;
     try {
       // Where another session began with the phase, nobody here can tell whether it changed code.
-      const paths = [...journal.changedSince(marks.get(phase) ?? 0)];
-      const isChanged = !marks.has(phase) || paths.length > 0;
-      const code = isChanged
-        ? [{ path: "", mode: "100644", content: null, status: "modified" } as const]
-        : [];
+      const mark = marks.get(phase);
+      const isCodeChanged = mark === undefined || journal.changedSince(mark).size > 0;
       folder = await folders.take();
       await setUp(phase, folder, signal);
-      const results = await gateResults({ ...run, phase }, signal, folder, { code, outputs: [] });
+      const results = await gateResults({ ...run, phase }, signal, folder, { isCodeChanged, outputs: [] });
       const failure = gateFailure(results.filter(({ status }) => status === "failed"));
       journal.keep({
         governance_results: {

@@ -56,7 +56,7 @@ export async function endTask(
   journal.atEnd(taskKey(task.phase, task.name), {
     change: (run) => ({
       ...agentRecord(run, doer, result, produced),
-      notes: { ...run.notes, ...notes.notes },
+      notes: notesRecord(run.notes, task.role, result.notes).notes,
       files_modified: produced.code.map(({ path, status }) => ({ path, status, staged: true })),
       ...(produced.code.length > 0 && {
         issue_snapshot: { ...run.issue_snapshot, branch: session.plan.branch, head_sha: head },
@@ -97,7 +97,8 @@ async function verdictOf(
   if (judged.failure) return { ...judged, gates: [] };
   if (session.plan.checkpoints.agentComplete) await saveBeforeGates(task, left, result);
   if (!task.isOnly) return { ...judged, gates: [] };
-  const gates = await gateResults(task, signal, workspace, judged.produced);
+  const { code, outputs } = judged.produced;
+  const gates = await gateResults(task, signal, workspace, { isCodeChanged: code.length > 0, outputs });
   const folder = session.plan.layout.folder(issue.number);
   // Unless they can't have seen what was judged: then nothing of it counts.
   const changed = gates.length === 0 ? null : await changedSinceJudged(workspace, judged.produced, folder);

@@ -26,7 +26,10 @@ export async function keepUnfinished(
   return partial.remark;
 }
 
-/** Keeps what an agent left whose session has to stop. If it had ended, and all of its work is kept, it need not run again. Gives what is missing. */
+/**
+ * Keeps what an agent left whose session has to stop. If it had ended, and all of its work is kept, it need not run
+ * again. Gives what is missing.
+ */
 export async function keepStopped(
   task: IssueTask,
   workspace: Workspace,

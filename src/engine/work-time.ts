@@ -5,7 +5,10 @@ const mostMs = 24 * 3_600_000;
 /** The number of tasks to reckon with where only the run itself can tell. */
 const unknownTasks = 10;
 
-/** How long a phase, or so many tasks of it, may take: its agents one after the other, and all gates, which may have to be computed again. */
+/**
+ * How long a phase, or so many tasks of it, may take: its agents one after the other, and all gates, which may have to
+ * be computed again.
+ */
 export function workMsOf(plan: Plan, name: string, times?: number): number {
   const phase = plan.workflow.phases[name];
   const { agents = {} } = plan.phases[name] ?? {};

@@ -1,6 +1,9 @@
 import type { Checkpoint } from "../checkpoint/schema.js";
 
-/** What surrounds a run that people follow and steer. With one, a phase's end and the next one's start are two checkpoints. */
+/**
+ * What surrounds a run that people follow and steer. With one, a phase's end and the next one's start are two
+ * checkpoints.
+ */
 export interface RunHost {
   /** A phase has ended, waits or is about to begin, and the checkpoint says so. */
   saved(checkpoint: Checkpoint): Promise<void>;

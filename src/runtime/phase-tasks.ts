@@ -51,8 +51,9 @@ export async function runTasks<S extends StateOf>(
 }
 
 /**
- * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's completion are told together, so
- * that no checkpoint, which another phase may make at any moment, holds one of them alone.
+ * One task; gives the error it failed with. `take` gives what the data becomes by its output: that and the task's
+ * completion are told together, so that no checkpoint, which another phase may make at any moment, holds one of them
+ * alone.
  */
 export async function runTask<S extends StateOf>(
   run: PhaseRun<S>,

@@ -298,7 +298,7 @@ describe.concurrent("a configuration", () => {
     await world.idle();
     const replies = await world.replies(issue);
     expect(replies).toHaveLength(1);
-    expect(replies[0]).toMatch(/gate command `node check.mjs --fix` is not one.*`node check.mjs`/);
+    expect(replies[0]).toMatch(/command `node check.mjs --fix` is not one.*`node check.mjs`/);
     await expectNoRun(world, issue);
   });
 });
