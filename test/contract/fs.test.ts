@@ -17,7 +17,7 @@ async function open(options: Partial<StorageOptions>): Promise<OpenStore> {
     store: reopen(),
     storage,
     reopen,
-    longHistory: 800,
+    longHistory: 2_000,
     close: async () => rmSync(root, { recursive: true, force: true }),
     async read(issue, path) {
       return readFileSync(pathOf(issue, path));
