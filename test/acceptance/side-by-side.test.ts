@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { latestOf, say, startAgain, stopBot } from "./going-back.js";
 import { expectReplay, scenario, type World } from "./world.js";
@@ -203,7 +205,7 @@ describe.concurrent("what a session leaves", () => {
       ],
       files: {
         "slow.mjs": "await new Promise((resolve) => setTimeout(resolve, 2000));",
-        "last.mjs": "console.log('last');",
+        "last.mjs": `import { writeFileSync } from "node:fs"; writeFileSync(process.env.TMPDIR + "/finally", "");`,
       },
       agent: everything,
     },
@@ -216,6 +218,12 @@ describe.concurrent("what a session leaves", () => {
         return run_state?.questions.ask?.answers.length === 1 && lease != null;
       });
       await stopBot(world, "SIGKILL");
+      world.hold("build");
+      await world.startBot();
+      await world.working("build");
+      await stopBot(world, "SIGTERM");
+      expect(existsSync(join(world.dir, "tmp", "finally"))).toBe(true);
+      world.release("build");
       await startAgain(world);
       expect(await world.stateLabels(issue)).toEqual(["state:end"]);
     },
